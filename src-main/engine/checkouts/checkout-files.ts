@@ -1,0 +1,69 @@
+/**
+ * The port through which the engine touches the files of checkouts. Raw reads of a database file in a process that has
+ * a SQLite connection on it drop that connection's POSIX locks when the descriptor is closed, so everything behind this
+ * port runs either in a child process (`keeper.ts`: library, app, web host) or in a process of our own that opens no
+ * other SQLite connection on checkouts (the CLI). See docs/ARCHITECTURE.md, "The POSIX lock trap".
+ */
+import type { Holder } from "#shared/error-codes.ts";
+
+/** Pages of a database, page numbers ascending. `bytes` holds them one after another. */
+export interface PageBatch {
+  readonly numbers: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+export type ChangeProof =
+  /** Nothing moved since the fingerprint was taken. */
+  | "fingerprint"
+  /** The WAL's frames since then name every changed page. */
+  | "wal"
+  /** Every page was hashed and compared. */
+  | "scan";
+
+export interface CheckoutChanges {
+  readonly proof: ChangeProof;
+  readonly pageSize: number;
+  readonly pageCount: number;
+  /**
+   * Pages that may differ from the fact's `content` version, page 1 normalised (`format/sqlite-header.ts`). A superset
+   * for "wal", exact for "scan", empty for "fingerprint". In batches of bounded size.
+   */
+  readonly batches: AsyncIterable<PageBatch>;
+  /** Number of pages in the batches. */
+  readonly candidates: number;
+}
+
+/** A checkout under lock. Other processes cannot write (mode "write") or use it at all (mode "exclusive"). */
+export interface HeldCheckout {
+  readonly path: string;
+  /**
+   * Finds changed pages by the cheapest proof. `pageHashes()` gives the low 64 bits of each page's hash in the `content`
+   * version (8 bytes a page, page 1 normalised) and is called only when a scan is needed.
+   */
+  changes(known: { readonly fingerprint: string | null; readonly pageSize: number; readonly pageHashes: () => Promise<Uint8Array> }): Promise<CheckoutChanges>;
+  /**
+   * Makes the file hold the given pages, at the given size: written as a complete WAL, renamed into place, folded in by
+   * SQLite. Page 1 gets WAL mode and a fresh change counter. Mode "exclusive" only.
+   */
+  patch(patch: { readonly pageSize: number; readonly pageCount: number; readonly batches: AsyncIterable<PageBatch> }): Promise<void>;
+  /** Puts a finished file of the same filesystem in place of this one. Mode "exclusive" only. */
+  swap(finished: string): Promise<void>;
+  /** Takes the fingerprint under the lock, moving the file's mtime back so that no later write can share it. */
+  fingerprint(): Promise<string>;
+  release(): Promise<void>;
+}
+
+export interface CheckoutFiles {
+  /** Compares the fingerprint by stat alone, without a lock. `unknown` = must be looked at under a lock. */
+  check(path: string, fingerprint: string | null): "missing" | "same" | "unknown";
+  /** Bytes of the file and of its WAL; null when there is no file. */
+  sizes(path: string): { fileBytes: number; walBytes: number } | null;
+  /** Processes that have the file or its side files open or locked, as far as the system tells. */
+  holders(path: string): Holder[];
+  /** Throws `checkout-busy`, naming the holders, when the lock is not to be had within `waitMs`. */
+  hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout>;
+  /** Puts a finished file where there is none; returns its fingerprint. Refuses with `file-exists`. */
+  place(finished: string, path: string): Promise<string>;
+  /** Removes a checkout and its side files. It must be held exclusively or known to be unused. */
+  close(): Promise<void>;
+}

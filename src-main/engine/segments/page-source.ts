@@ -1,0 +1,14 @@
+/** A readable state of a database: a version rebuilt from its chain, or a file that is being imported. */
+export interface PageSource {
+  readonly pageSize: number;
+  /** Pages, the lock page included in the count although it has no content. */
+  readonly pageCount: number;
+  /** Fills `buffer` (a multiple of the page size) with pages `first`, `first + 1`, …; page 1 normalised. */
+  readPages(first: number, buffer: Uint8Array): void;
+}
+
+/** How long work reports and stops. `signal` is looked at between chunks; a cancelled call leaves nothing behind. */
+export interface Work {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ((done: number, total: number) => void) | undefined;
+}

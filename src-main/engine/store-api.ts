@@ -1,0 +1,66 @@
+/**
+ * What a store can do: one method a verb, with the inputs and outputs of the contract. The library, the CLI and the
+ * host's handlers all call this. `store.ts` implements it.
+ */
+import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
+import type { Work } from "./segments/page-source.ts";
+
+type Verb<K extends RequestName> = (input: RequestInput<K>, work?: Work & { readonly phase?: (name: string) => void }) => Promise<RequestOutput<K>>;
+
+export interface StoreVerbs {
+  status: Verb<"store.status">;
+  verify: Verb<"store.verify">;
+  gc: Verb<"store.gc">;
+  usage: Verb<"store.usage">;
+  databases: Verb<"database.list">;
+  inspect: Verb<"database.inspect">;
+  create: Verb<"database.create">;
+  drop: Verb<"database.drop">;
+  renameDatabase: Verb<"database.rename">;
+  export: Verb<"database.export">;
+  branches: Verb<"branch.list">;
+  branchChanges: Verb<"branch.changes">;
+  branch: Verb<"branch.get">;
+  history: Verb<"branch.history">;
+  checkout: Verb<"branch.checkout">;
+  checkpoint: Verb<"branch.checkpoint">;
+  fork: Verb<"branch.fork">;
+  rollback: Verb<"branch.rollback">;
+  promote: Verb<"branch.promote">;
+  destroy: Verb<"branch.destroy">;
+  restore: Verb<"branch.restore">;
+  rename: Verb<"branch.rename">;
+  protect: Verb<"branch.protect">;
+  touch: Verb<"branch.touch">;
+  setMeta: Verb<"branch.setMeta">;
+  renameCheckpoint: Verb<"checkpoint.rename">;
+  deleteCheckpoint: Verb<"checkpoint.delete">;
+  openCheckpoint: Verb<"checkpoint.open">;
+  trash: Verb<"trash.list">;
+  operations: Verb<"operation.list">;
+  previewUndo: Verb<"operation.preview">;
+  undo: Verb<"operation.undo">;
+  redo: Verb<"operation.redo">;
+}
+
+export interface Store extends StoreVerbs {
+  /** Absolute folder. */
+  readonly path: string;
+  /** Where a branch's file is, or would be. No file access. */
+  checkoutPath(database: string, branch: string): string;
+  /** Id of the last operation, cheap enough to poll: one read of a counter unless another process wrote. */
+  lastOperation(): number;
+  /** Branch ids whose file differs from what is recorded, among those given (all with a checkout when left out); stat only. */
+  unsavedBranches(database: string): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Default: `COPPICE_ACTOR`, else the operating system's user name. */
+  readonly actor?: string;
+  /**
+   * True only in a process that opens no SQLite connection on checkouts itself: their files are then read in this
+   * process instead of a child.
+   */
+  readonly ownProcess?: boolean;
+}

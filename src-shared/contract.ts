@@ -1,0 +1,149 @@
+/**
+ * Every request and event once: name → input schema and output type. The desktop bridge, the web host, the worker
+ * client and the request validation are all derived from this file; the CLI and the library return the same views.
+ */
+import * as v from "valibot";
+import { LIMITS } from "./limits.ts";
+import { nameProblem, parseAt, type NameKind } from "./ids.ts";
+import type * as view from "./views.ts";
+
+const name = (kind: NameKind) => v.pipe(v.string(), v.check((text) => nameProblem(kind, text) === null, (issue) => nameProblem(kind, String(issue.input)) ?? "bad name"));
+const database = name("database");
+const branch = name("branch");
+const checkpoint = name("checkpoint");
+const at = v.pipe(v.string(), v.check((text) => parseAt(text) !== null, "Expected a checkpoint name, v12 or an ISO time"));
+const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
+const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
+const ttlMs = v.pipe(v.number(), v.integer(), v.minValue(LIMITS.ttlMsMin), v.maxValue(LIMITS.ttlMsMax));
+const message = v.pipe(v.string(), v.maxLength(LIMITS.messageCharsMax));
+const meta = v.record(v.string(), v.string());
+const waitMs = v.optional(count(3_600_000));
+const on = { database, branch };
+
+export interface RequestOutputs {
+  "app.hello": { contractVersion: number; program: string; platform: string; host: "electron" | "web"; home: string; recent: view.RecentStore[]; store: view.StoreView | null; startWith: string | null };
+  "app.chooseFile": string | null;
+  "app.chooseFolder": string | null;
+  "app.chooseSaveFile": string | null;
+  "app.reveal": null;
+  "app.settings": { readonly theme: "system" | "light" | "dark"; readonly layout: string };
+  "app.saveSettings": null;
+  "app.forgetRecent": view.RecentStore[];
+  "store.open": view.StoreView;
+  "store.create": view.StoreView;
+  "store.demo": view.StoreView;
+  "store.close": null;
+  "store.status": view.StoreView;
+  "store.doctor": view.DoctorView;
+  "store.verify": view.VerifyReport;
+  "store.gc": view.GcReport;
+  "store.usage": view.UsageView;
+  "database.list": readonly view.DatabaseView[];
+  "database.inspect": view.ImportReport;
+  "database.create": view.CreateResult;
+  "database.drop": view.VerbResult;
+  "database.rename": view.VerbResult;
+  "database.export": { readonly path: string; readonly bytes: number };
+  "branch.list": { readonly branches: readonly view.BranchView[]; readonly total: number; readonly lastOperation: number };
+  "branch.changes": { readonly changed: readonly view.BranchView[]; readonly removed: readonly number[]; readonly total: number; readonly lastOperation: number };
+  "branch.get": view.BranchDetail;
+  "branch.history": view.HistoryView;
+  "branch.checkout": view.VerbResult & { readonly path: string; readonly checkout: string };
+  "branch.checkpoint": view.CheckpointResult;
+  "branch.fork": view.ForkResult;
+  "branch.rollback": view.MoveResult;
+  "branch.promote": view.MoveResult;
+  "branch.destroy": view.VerbResult;
+  "branch.restore": view.VerbResult;
+  "branch.rename": view.VerbResult;
+  "branch.protect": view.VerbResult;
+  "branch.touch": view.VerbResult;
+  "branch.setMeta": view.VerbResult;
+  "checkpoint.rename": view.VerbResult;
+  "checkpoint.delete": view.VerbResult;
+  "checkpoint.open": { readonly path: string };
+  "trash.list": readonly view.TrashView[];
+  "operation.list": { readonly operations: readonly view.OperationView[]; readonly total: number };
+  "operation.preview": view.UndoPreview;
+  "operation.undo": view.UndoResult;
+  "operation.redo": view.UndoResult;
+  "job.list": readonly view.JobView[];
+  "job.cancel": null;
+}
+
+export const REQUESTS = {
+  "app.hello": v.object({}),
+  "app.chooseFile": v.object({ title: v.string() }),
+  "app.chooseFolder": v.object({ title: v.string() }),
+  "app.chooseSaveFile": v.object({ title: v.string(), suggested: v.string() }),
+  "app.reveal": v.object({ path }),
+  "app.settings": v.object({}),
+  /** `layout` is the renderer's own JSON (open screens, tabs, unsent text): kept, never interpreted by the host. */
+  "app.saveSettings": v.object({ theme: v.picklist(["system", "light", "dark"]), layout: v.pipe(v.string(), v.maxLength(1024 * 1024)) }),
+  "app.forgetRecent": v.object({ path }),
+  "store.open": v.object({ spec: path }),
+  "store.create": v.object({ spec: path }),
+  /** Makes (or opens) the demo store. */
+  "store.demo": v.object({}),
+  "store.close": v.object({}),
+  "store.status": v.object({}),
+  "store.doctor": v.object({}),
+  "store.verify": v.object({}),
+  "store.gc": v.object({ dryRun: v.boolean(), purgeAllTrash: v.optional(v.boolean()) }),
+  "store.usage": v.object({ database: v.optional(database) }),
+  "database.list": v.object({}),
+  /** Import report without importing. */
+  "database.inspect": v.object({ file: path }),
+  "database.create": v.object({ database, from: v.optional(path) }),
+  "database.drop": v.object({ database, force: v.optional(v.boolean()) }),
+  "database.rename": v.object({ database, to: database }),
+  "database.export": v.object({ ...on, at: v.optional(at), file: path, overwrite: v.optional(v.boolean()) }),
+  /** Pages through a database's live branches in order of id; `after` is the last id seen. */
+  "branch.list": v.object({ database, after: v.optional(count(Number.MAX_SAFE_INTEGER)), limit: v.optional(count(LIMITS.pageRowsMax)) }),
+  /** What moved since an operation, so that a list of 10,000 stays current without being sent again. */
+  "branch.changes": v.object({ database, since: count(Number.MAX_SAFE_INTEGER) }),
+  "branch.get": v.object(on),
+  "branch.history": v.object({ ...on, offset: v.optional(count(Number.MAX_SAFE_INTEGER)), limit: v.optional(count(LIMITS.pageRowsMax)) }),
+  "branch.checkout": v.object({ ...on, resolve: v.optional(v.picklist(["take-theirs", "put-mine-on-top"])), waitMs }),
+  "branch.checkpoint": v.object({ ...on, name: v.optional(checkpoint), message: v.optional(message), meta: v.optional(meta), replace: v.optional(v.boolean()), resolve: v.optional(v.picklist(["put-mine-on-top"])), waitMs }),
+  "branch.fork": v.object({ ...on, at: v.optional(at), newBranch: branch, count: v.optional(v.pipe(count(LIMITS.forkCountMax), v.minValue(1))), ttlMs: v.optional(ttlMs), meta: v.optional(meta), withUnsaved: v.optional(v.boolean()) }),
+  "branch.rollback": v.object({ ...on, to: at, force: v.optional(v.boolean()), dryRun: v.optional(v.boolean()), waitMs }),
+  "branch.promote": v.object({ database, source: branch, onto: branch, force: v.optional(v.boolean()), dryRun: v.optional(v.boolean()), waitMs }),
+  "branch.destroy": v.object({ ...on, force: v.optional(v.boolean()) }),
+  /** `id` from trash.list. */
+  "branch.restore": v.object({ kind: v.picklist(["branch", "database"]), id: count(Number.MAX_SAFE_INTEGER), as: v.optional(branch) }),
+  "branch.rename": v.object({ ...on, to: branch, force: v.optional(v.boolean()) }),
+  "branch.protect": v.object({ ...on, protected: v.boolean() }),
+  /** `ttlMs: null` clears the TTL; left out, only the clock restarts. */
+  "branch.touch": v.object({ ...on, ttlMs: v.optional(v.nullable(ttlMs)), force: v.optional(v.boolean()) }),
+  "branch.setMeta": v.object({ ...on, meta }),
+  "checkpoint.rename": v.object({ ...on, name: checkpoint, to: checkpoint }),
+  "checkpoint.delete": v.object({ ...on, name: checkpoint }),
+  /** A read-only file of one version. */
+  "checkpoint.open": v.object({ ...on, at }),
+  "trash.list": v.object({}),
+  "operation.list": v.object({ database: v.optional(database), branch: v.optional(branch), actor: v.optional(v.string()), before: v.optional(count(Number.MAX_SAFE_INTEGER)), limit: v.optional(count(LIMITS.pageRowsMax)) }),
+  "operation.preview": v.object({ operation: count(Number.MAX_SAFE_INTEGER) }),
+  /** Without `operation`: the caller's own last one. `chain` also undoes what stands in the way. */
+  "operation.undo": v.object({ operation: v.optional(count(Number.MAX_SAFE_INTEGER)), database: v.optional(database), chain: v.optional(v.boolean()), waitMs }),
+  "operation.redo": v.object({ database: v.optional(database), waitMs }),
+  "job.list": v.object({}),
+  "job.cancel": v.object({ id: v.string() }),
+} as const satisfies Record<keyof RequestOutputs, v.GenericSchema>;
+
+export type RequestName = keyof RequestOutputs;
+export type RequestInput<K extends RequestName> = v.InferOutput<(typeof REQUESTS)[K]>;
+export type RequestOutput<K extends RequestName> = RequestOutputs[K];
+
+/** Sent by a host to its clients, in order. */
+export type HostEvent =
+  /** Something in the store moved, whoever moved it. */
+  | { readonly type: "store-changed"; readonly lastOperation: number }
+  /** Files of these branches changed (unsaved work appeared or went). */
+  | { readonly type: "checkouts-changed"; readonly database: string; readonly branches: readonly string[] }
+  | { readonly type: "job"; readonly job: view.JobView }
+  /** A command chosen in the application menu. */
+  | { readonly type: "command"; readonly command: string }
+  /** A file was given to the app from outside: by argument, or opened with it. */
+  | { readonly type: "open-file"; readonly path: string }
+  | { readonly type: "connection"; readonly state: "open" | "lost" };

@@ -1,0 +1,22 @@
+import react from "@vitejs/plugin-react";
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vitest/config";
+
+const chromium = { executablePath: process.env["COPPICE_CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"] };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "unit", include: ["test/{shared,engine,host,cli,tidy}/**/*.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 30_000 } },
+      { test: { name: "deep", include: ["test/{crash,model,race}/**/*.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 600_000 } },
+      {
+        plugins: [react()],
+        test: {
+          name: "browser",
+          include: ["test/renderer/**/*.test.tsx"],
+          browser: { enabled: true, headless: true, screenshotFailures: false, provider: playwright({ launchOptions: chromium }), instances: [{ browser: "chromium" }] },
+        },
+      },
+    ],
+  },
+});
