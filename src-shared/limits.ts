@@ -22,6 +22,8 @@ export const LIMITS = {
   groupCommitOperationsMax: 512,
   /** Waiting for another process's catalog transaction before naming its holder. */
   catalogLockWaitMs: 10_000,
+  /** Waiting for gc, or for gc waiting for writers of segment files. */
+  writersWaitMs: 60_000,
   /** Waiting for a client's write transaction on a checkout. */
   checkoutBusyWaitMs: 3_000,
   /** Undo reaches back this far; the trash keeps entries this long. */
@@ -33,6 +35,8 @@ export const LIMITS = {
   ttlMsMax: 10 * 365 * 24 * 3_600_000,
   /** A file dropped into the web host. */
   uploadBytesMax: 64 * 1024 * 1024 * 1024,
+  /** Read-only files of versions kept for reuse. */
+  readonlyBytesMax: 4 * 1024 ** 3,
   /** Decoded pages kept in memory by the segment reader. */
   pageCacheBytes: 32 * 1024 * 1024,
   /** One message between host and renderer. */

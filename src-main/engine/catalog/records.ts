@@ -13,10 +13,16 @@ export interface DatabaseRecord {
   readonly state: "live" | "trashed";
   readonly createdBy: OperationId;
   readonly createdAt: UnixMs;
+  readonly actor: string;
+  /** Versions ever made; the next one gets this number plus one. */
+  readonly lastVersion: number;
+  /** Bytes of its segments, inline ones included. */
+  readonly storedBytes: number;
   /** Journal mode to give back on export: header bytes 18 and 19 of the imported file. */
   readonly journal: "wal" | "rollback";
   /** Where it was imported from; null for a new one. */
   readonly source: string | null;
+  readonly trashedBy: OperationId | null;
   readonly trashedAt: UnixMs | null;
   readonly purgeAt: UnixMs | null;
 }
@@ -31,11 +37,14 @@ export interface BranchRecord {
   readonly parent: BranchId | null;
   readonly createdBy: OperationId;
   readonly createdAt: UnixMs;
+  /** Who made it. */
+  readonly actor: string;
   readonly touchedAt: UnixMs;
   readonly ttlMs: number | null;
   readonly protected: boolean;
   readonly meta: Meta;
   readonly epoch: number;
+  readonly trashedBy: OperationId | null;
   readonly trashedAt: UnixMs | null;
   readonly purgeAt: UnixMs | null;
 }
@@ -81,8 +90,17 @@ export interface CheckpointRecord {
   readonly branch: BranchId;
   readonly name: string;
   readonly version: VersionNumber;
+  /** The operation that put the name there. */
   readonly operation: OperationId;
+  readonly createdAt: UnixMs;
+  readonly actor: string;
 }
+
+/**
+ * The name of a checkpoint that was given none is `auto-` and its version's number, and is not stored. A draft, which
+ * does not know the number yet, writes this instead; no name may contain a question mark.
+ */
+export const AUTOMATIC_CHECKPOINT = "auto-?";
 
 /** A version that the operation brings, referred to by its place in the draft until `apply` gives it a number. */
 export interface NewVersionRef {
@@ -106,6 +124,7 @@ export type Move =
 export interface NewVersion {
   readonly parent: VersionRef | null;
   readonly kind: VersionKind;
+  /** The branch that makes it; null = the first branch that the same operation brings. */
   readonly branch: BranchId | null;
   readonly pageSize: number;
   readonly pageCount: number;
@@ -135,8 +154,10 @@ export interface OperationDraft {
   readonly at: UnixMs;
   readonly actor: string;
   readonly database: DatabaseId | null;
-  /** The branch it is about, for lists and filters. */
+  /** The branch it is about, for lists and filters. Head moves name no other branch. */
   readonly branch: BranchId | null;
+  /** The other branch it takes from: what was promoted. */
+  readonly source?: BranchId;
   readonly moves: readonly Move[];
   readonly versions?: readonly NewVersion[];
   readonly newDatabase?: { readonly uid: Uint8Array; readonly name: string; readonly journal: "wal" | "rollback"; readonly source: string | null };
@@ -150,8 +171,21 @@ export interface OperationDraft {
    * it back as unsaved work.
    */
   readonly autosave?: { readonly branch: BranchId; readonly version: VersionRef; readonly base: VersionNumber };
+  /** What a purge removes for good. */
+  readonly purge?: PurgeDraft;
   /** Facts about checkouts that become true with the operation, in the same transaction. Not part of the log. */
   readonly facts?: readonly { readonly branch: BranchId; readonly fact: CheckoutFactDraft }[];
+}
+
+/** Made by `planGarbage` (garbage.ts). Refused as stale when any operation came after `plannedAt`. */
+export interface PurgeDraft {
+  /** Last operation that the plan saw. */
+  readonly plannedAt: OperationId;
+  readonly branches: readonly BranchId[];
+  readonly databases: readonly DatabaseId[];
+  readonly versions: readonly { readonly database: DatabaseId; readonly numbers: readonly VersionNumber[] }[];
+  /** Operations that can no longer be undone or redone afterwards. */
+  readonly strands: readonly OperationId[];
 }
 
 export interface OperationRecord {
@@ -162,6 +196,9 @@ export interface OperationRecord {
   readonly actor: string;
   readonly database: DatabaseId | null;
   readonly branch: BranchId | null;
+  readonly source: BranchId | null;
+  /** As of now: "permanent" is a purge, or an operation that a purge stranded. */
+  readonly state: "done" | "undone" | "permanent";
   /** With every version resolved to its number. */
   readonly moves: readonly Move[];
   readonly newBranches: { readonly first: BranchId; readonly count: number } | null;
@@ -169,6 +206,7 @@ export interface OperationRecord {
   readonly newVersions: readonly VersionNumber[];
   readonly reverses: OperationId | null;
   readonly autosave: { readonly branch: BranchId; readonly version: VersionNumber; readonly base: VersionNumber } | null;
+  readonly purged: { readonly branches: readonly BranchId[]; readonly databases: readonly DatabaseId[]; readonly versions: number } | null;
 }
 
 /**

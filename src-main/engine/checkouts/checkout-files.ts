@@ -5,12 +5,9 @@
  * other SQLite connection on checkouts (the CLI). See docs/ARCHITECTURE.md, "The POSIX lock trap".
  */
 import type { Holder } from "#shared/error-codes.ts";
+import type { PageBatch } from "../format/page-batch.ts";
 
-/** Pages of a database, page numbers ascending. `bytes` holds them one after another. */
-export interface PageBatch {
-  readonly numbers: Uint32Array;
-  readonly bytes: Uint8Array;
-}
+export type { PageBatch };
 
 export type ChangeProof =
   /** Nothing moved since the fingerprint was taken. */
@@ -33,14 +30,22 @@ export interface CheckoutChanges {
   readonly candidates: number;
 }
 
+/** What the catalog knows about a checkout's content. */
+export interface KnownContent {
+  readonly fingerprint: string | null;
+  readonly pageSize: number;
+  /** Low 64 bits of each page's hash in the `content` version: 8 bytes a page, page 1 normalised. */
+  readonly pageHashes: () => Promise<Uint8Array>;
+}
+
 /** A checkout under lock. Other processes cannot write (mode "write") or use it at all (mode "exclusive"). */
 export interface HeldCheckout {
   readonly path: string;
   /**
-   * Finds changed pages by the cheapest proof. `pageHashes()` gives the low 64 bits of each page's hash in the `content`
-   * version (8 bytes a page, page 1 normalised) and is called only when a scan is needed.
+   * Finds changed pages by the cheapest proof; `pageHashes` is called only when a scan is needed. The batches can be read
+   * (again) until the next call of anything else here. Throws `checkout-corrupt` when the file is no database.
    */
-  changes(known: { readonly fingerprint: string | null; readonly pageSize: number; readonly pageHashes: () => Promise<Uint8Array> }): Promise<CheckoutChanges>;
+  changes(known: KnownContent): Promise<CheckoutChanges>;
   /**
    * Makes the file hold the given pages, at the given size: written as a complete WAL, renamed into place, folded in by
    * SQLite. Page 1 gets WAL mode and a fresh change counter. Mode "exclusive" only.
@@ -48,8 +53,15 @@ export interface HeldCheckout {
   patch(patch: { readonly pageSize: number; readonly pageCount: number; readonly batches: AsyncIterable<PageBatch> }): Promise<void>;
   /** Puts a finished file of the same filesystem in place of this one. Mode "exclusive" only. */
   swap(finished: string): Promise<void>;
-  /** Takes the fingerprint under the lock, moving the file's mtime back so that no later write can share it. */
-  fingerprint(): Promise<string>;
+  /** Removes the file and its side files. Mode "exclusive" only; only `release` may follow. */
+  remove(): Promise<void>;
+  /** Moves the file to where there is none (`file-exists` otherwise); the hold goes with it. Mode "exclusive" only. */
+  moveTo(path: string): Promise<void>;
+  /**
+   * Takes the fingerprint under the lock, moving the file's mtime back so that no later write can share it. Null where
+   * that proves nothing: another user's file, timestamps of whole seconds.
+   */
+  fingerprint(): Promise<string | null>;
   release(): Promise<void>;
 }
 
@@ -62,8 +74,8 @@ export interface CheckoutFiles {
   holders(path: string): Holder[];
   /** Throws `checkout-busy`, naming the holders, when the lock is not to be had within `waitMs`. */
   hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout>;
-  /** Puts a finished file where there is none; returns its fingerprint. Refuses with `file-exists`. */
-  place(finished: string, path: string): Promise<string>;
-  /** Removes a checkout and its side files. It must be held exclusively or known to be unused. */
+  /** Puts a finished file where there is none; returns its fingerprint (see `HeldCheckout`). Refuses with `file-exists`. */
+  place(finished: string, path: string): Promise<string | null>;
+  /** Releases every hold and ends the child. */
   close(): Promise<void>;
 }

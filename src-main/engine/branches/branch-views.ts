@@ -1,0 +1,153 @@
+/** Catalog records as the views of the contract. */
+import type { BranchId, VersionNumber } from "#shared/ids.ts";
+import type { BranchDetail, BranchView, CheckoutState, CheckoutView, CheckpointView, DatabaseView, OperationView, VerbResult, VersionView } from "#shared/views.ts";
+import type { BranchRecord, CheckpointRecord, DatabaseRecord, OperationRecord, VersionRecord } from "../catalog/records.ts";
+import type { Parts } from "./parts.ts";
+import type { Place } from "./resolve.ts";
+
+export function branchView(parts: Parts, place: Place): BranchView {
+  const { catalog } = parts;
+  const { database, branch } = place;
+  const head = catalog.version(database.id, branch.head);
+  return {
+    id: branch.id,
+    database: database.name,
+    name: branch.name,
+    head: branch.head,
+    headAt: head?.createdAt ?? branch.createdAt,
+    headActor: head?.actor ?? "",
+    headCheckpoint: catalog.nameOfVersion(branch, branch.head),
+    forkedFrom: forkView(parts, branch),
+    createdAt: branch.createdAt,
+    actor: catalog.operation(branch.createdBy)?.actor ?? "",
+    touchedAt: branch.touchedAt,
+    ttlMs: branch.ttlMs,
+    expiresAt: branch.ttlMs === null ? null : branch.touchedAt + branch.ttlMs,
+    protected: branch.protected,
+    meta: branch.meta,
+    checkpoints: catalog.checkpointCount(branch.id),
+    checkout: checkoutView(parts, place),
+  };
+}
+
+/** A branch by id, as it is now; null when it is not live. */
+export function viewOf(parts: Parts, database: DatabaseRecord, id: BranchId): BranchView | null {
+  const branch = parts.catalog.branch(id);
+  return branch?.state === "live" ? branchView(parts, { database: parts.catalog.database(database.id) ?? database, branch }) : null;
+}
+
+export const currentView = (parts: Parts, place: Place): BranchView | null => viewOf(parts, place.database, place.branch.id);
+
+function forkView(parts: Parts, branch: BranchRecord): BranchView["forkedFrom"] {
+  if (branch.forkVersion === null) return null;
+  const parent = branch.parent === null ? null : parts.catalog.branch(branch.parent);
+  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? parts.catalog.nameOfVersion(parent, branch.forkVersion) : null };
+}
+
+export function checkoutView(parts: Parts, { database, branch }: Place): CheckoutView {
+  const path = parts.paths.checkout(database.name, branch.name);
+  const fact = parts.catalog.fact(branch.id);
+  if (!fact) return { state: "none", path, base: null, fileBytes: 0, walBytes: 0 };
+  const sizes = parts.files.sizes(path);
+  const found = parts.files.check(path, fact.fingerprint);
+  return { state: checkoutState(found, fact, branch.head), path, base: fact.base, fileBytes: sizes?.fileBytes ?? 0, walBytes: sizes?.walBytes ?? 0 };
+}
+
+/** The table of docs/ARCHITECTURE.md, "Checkouts". */
+function checkoutState(found: "missing" | "same" | "unknown", fact: { readonly base: VersionNumber; readonly content: VersionNumber }, head: VersionNumber): CheckoutState {
+  if (found === "missing") return "missing";
+  const holdsMore = found === "unknown" || fact.content !== fact.base;
+  if (fact.base === head) return holdsMore ? "unsaved" : "clean";
+  return found === "unknown" ? "conflict" : "stale";
+}
+
+export function branchDetail(parts: Parts, place: Place): BranchDetail {
+  const { catalog } = parts;
+  const { database, branch } = place;
+  const head = catalog.version(database.id, branch.head);
+  const checkpoints = catalog.checkpointsOfBranch(branch.id);
+  const view = branchView(parts, place);
+  return {
+    ...view,
+    pageSize: head?.pageSize ?? 0,
+    pageCount: head?.pageCount ?? 0,
+    logicalBytes: (head?.pageSize ?? 0) * (head?.pageCount ?? 0),
+    storedBytes: catalog.storedBytesOfBranch(branch),
+    ownCheckpoints: checkpoints.map((each) => checkpointView(parts, database, branch.name, each)),
+    inheritedCheckpoints: catalog.inheritedCheckpointCount(branch),
+    children: catalog.childCount(branch.id),
+    holders: view.checkout.state === "none" ? [] : parts.files.holders(view.checkout.path),
+  };
+}
+
+function checkpointView(parts: Parts, database: DatabaseRecord, branch: string, record: CheckpointRecord): CheckpointView {
+  const version = parts.catalog.version(database.id, record.version);
+  const operation = parts.catalog.operation(record.operation);
+  return {
+    branch,
+    name: record.name,
+    version: record.version,
+    createdAt: operation?.at ?? version?.createdAt ?? 0,
+    actor: operation?.actor ?? version?.actor ?? "",
+    message: version?.message ?? null,
+    meta: version?.meta ?? {},
+    storedBytes: parts.catalog.storedBytesOfVersion(database.id, record.version),
+  };
+}
+
+export function versionView(parts: Parts, database: DatabaseRecord, version: VersionRecord): VersionView {
+  const { catalog } = parts;
+  return {
+    number: version.number,
+    parent: version.parent,
+    kind: version.kind,
+    createdAt: version.createdAt,
+    actor: version.actor,
+    message: version.message,
+    meta: version.meta,
+    pageSize: version.pageSize,
+    pageCount: version.pageCount,
+    changedPages: version.changedPages,
+    storedBytes: catalog.storedBytesOfVersion(database.id, version.number),
+    checksum: Buffer.from(version.checksum).toString("hex"),
+    checkpoints: catalog.checkpointsOfVersion(database.id, version.number).map((each) => ({ branch: catalog.branch(each.branch)?.name ?? "", name: each.name })),
+    heads: catalog.headsAtVersion(database.id, version.number),
+  };
+}
+
+export function databaseView(parts: Parts, database: DatabaseRecord): DatabaseView {
+  const { catalog } = parts;
+  const main = catalog.branchByName(database.id, "main") ?? catalog.branches(database.id, { limit: 1 })[0];
+  const head = main && catalog.version(database.id, main.head);
+  return {
+    name: database.name,
+    uid: Buffer.from(database.uid).toString("hex"),
+    createdAt: database.createdAt,
+    branches: catalog.branchCount(database.id),
+    versions: catalog.versionCount(database.id),
+    pageSize: head?.pageSize ?? 0,
+    pageCount: head?.pageCount ?? 0,
+    storedBytes: catalog.storedBytesOfDatabase(database.id),
+    source: database.source,
+  };
+}
+
+export function operationView(parts: Parts, operation: OperationRecord): OperationView {
+  const { catalog } = parts;
+  return {
+    id: operation.id,
+    uid: Buffer.from(operation.uid).toString("hex"),
+    kind: operation.kind,
+    at: operation.at,
+    actor: operation.actor,
+    database: operation.database === null ? "" : (catalog.database(operation.database)?.name ?? ""),
+    branch: operation.branch === null ? null : (catalog.branch(operation.branch)?.name ?? null),
+    summary: catalog.summary(operation),
+    reverses: operation.reverses,
+    state: catalog.operationState(operation),
+  };
+}
+
+export function verbResult(parts: Parts, operation: OperationRecord | null, place: Place | null): VerbResult {
+  return { operation: operation && operationView(parts, operation), branch: place && currentView(parts, place), warnings: [] };
+}

@@ -1,0 +1,102 @@
+/** Making the file of a branch, or a read-only file of a version, ready to be opened. */
+import { dirname, join } from "node:path";
+import type { RequestInput, RequestOutput } from "#shared/contract.ts";
+import { LIMITS } from "#shared/limits.ts";
+import type { CheckoutFact } from "../catalog/records.ts";
+import { EngineError } from "../io/errors.ts";
+import { materialise } from "../segments/materialise.ts";
+import type { Work } from "../segments/page-source.ts";
+import { currentView, operationView } from "./branch-views.ts";
+import { staleError } from "./checkpoint.ts";
+import { commit } from "./operation.ts";
+import { newVersion, type Parts } from "./parts.ts";
+import { findBranch, placeName, resolveAt, type Place } from "./resolve.ts";
+import { bringFileTo, placeFile, unsavedWork, versionOf, withFile, type FileChange, type HeldFile } from "./working-file.ts";
+
+type Checkout = RequestOutput<"branch.checkout">;
+
+/**
+ * Returns the path of the branch's file, made or brought to the head where needed. A current file is not even read.
+ * Errors: `checkout-busy`, `checkout-stale` (unsaved work on top of a version that is no longer the head: `resolve`
+ * decides), `segment-corrupt`, `disk-full`, …
+ */
+export async function checkout(parts: Parts, input: RequestInput<"branch.checkout">, work: Work = {}): Promise<Checkout> {
+  const place = findBranch(parts, input.database, input.branch);
+  const path = parts.paths.checkout(input.database, input.branch);
+  const fact = parts.catalog.fact(place.branch.id);
+  const found = parts.files.check(path, fact?.fingerprint ?? null);
+  const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({ operation, branch: currentView(parts, place), warnings, path, checkout: change });
+  if (!fact || found === "missing") return answer(...(await placeMissing(parts, place, fact, found !== "missing", work)));
+  if (fact.base === place.branch.head) return answer("already current");
+  return withFile(parts, place, "exclusive", input.waitMs, async (file) => {
+    if (!file) return answer(...(await placeMissing(parts, place, fact, false, work)));
+    const unsaved = await unsavedWork(parts, file, fact.content, { kind: "autosave", message: null, meta: {} });
+    if (!unsaved) return answer(await bringFileTo(parts, file, { content: fact.content, version: place.branch.head, base: place.branch.head }, work));
+    if (!input.resolve) throw staleError(place, fact.base);
+    const operation = await saveAside(parts, file, unsaved, input.resolve === "put-mine-on-top" ? place.branch.head : fact.base);
+    const content = operation.newVersions[0] ?? fact.content;
+    if (input.resolve === "put-mine-on-top") return answer("already current", [`The file was kept: what sets it apart from v${place.branch.head} is unsaved work now`], operationView(parts, operation));
+    const change = await bringFileTo(parts, file, { content, version: place.branch.head, base: place.branch.head }, work);
+    return answer(change, [`Your unsaved work is kept as v${content}`], operationView(parts, operation));
+  });
+}
+
+async function saveAside(parts: Parts, file: HeldFile, unsaved: NonNullable<Awaited<ReturnType<typeof unsavedWork>>>, base: Place["branch"]["head"]) {
+  const made = newVersion();
+  const branch = file.place.branch.id;
+  return commit(parts, "autosave", file.place, { moves: [], versions: [unsaved], facts: [{ branch, fact: { base, content: made, fingerprint: await file.held.fingerprint() } }] });
+}
+
+/** Unsaved work that was saved when the file was taken away comes back with it. A file nobody knows is put aside. */
+async function placeMissing(parts: Parts, place: Place, fact: CheckoutFact | null, unknownFile: boolean, work: Work): Promise<[FileChange, string[]]> {
+  const warnings: string[] = [];
+  if (unknownFile) warnings.push(putAside(parts, place));
+  const head = place.branch.head;
+  const comesBack = fact !== null && fact.base === head && fact.content !== fact.base;
+  if (fact !== null && !comesBack && fact.content !== fact.base) warnings.push(`Unsaved work on top of v${fact.base} is kept as v${fact.content}`);
+  if (fact !== null && fact.fingerprint !== null) warnings.push(`The file had been removed: it was made again from v${comesBack ? fact.content : head}`);
+  return [await placeFile(parts, place, { version: comesBack ? fact.content : head, base: head }, work), warnings];
+}
+
+/** A file in the checkout's place that the catalog knows nothing of may be somebody's only copy: it is kept. */
+function putAside(parts: Parts, place: Place): string {
+  const path = parts.paths.checkout(place.database.name, place.branch.name);
+  const kept = join(parts.paths.root, "kept", `${place.database.name}-${place.branch.name.replaceAll("/", "-")}-${parts.clock.now()}.db`);
+  parts.disk.makeDirectory(dirname(kept));
+  for (const ending of ["-wal", "-journal", ""]) if (parts.disk.stat(path + ending)) parts.disk.rename(path + ending, kept + ending);
+  parts.disk.remove(`${path}-shm`);
+  return `A file that Coppice did not make lay in the place of ${placeName(place)}: it was moved to ${kept}`;
+}
+
+/** A read-only file of one version, shared by all who ask for it. Safe to delete; made again when asked for. */
+export async function openVersion(parts: Parts, input: RequestInput<"checkpoint.open">, work: Work = {}): Promise<{ path: string }> {
+  const place = findBranch(parts, input.database, input.branch);
+  const number = resolveAt(parts, place, input.at);
+  const version = versionOf(parts, place, number);
+  const path = parts.paths.readonlyFile(Buffer.from(place.database.uid).toString("hex"), number);
+  if (parts.disk.stat(path)?.size === version.pageSize * version.pageCount) return { path };
+  const finished = join(parts.lineages.temporaryFolder, `readonly-${number}-${Buffer.from(parts.randomness.bytes(4)).toString("hex")}.db`);
+  await materialise(await parts.lineages.reader(place.database.id, number), { disk: parts.disk, native: parts.native, path: finished, journal: "rollback", changeCounter: number, checksum: version.checksum }, work);
+  parts.disk.setMode(finished, 0o444);
+  parts.disk.makeDirectory(dirname(path));
+  evictReadonlyFiles(parts, dirname(path), LIMITS.readonlyBytesMax - version.pageSize * version.pageCount);
+  parts.disk.rename(finished, path);
+  return { path };
+}
+
+/** Oldest first, until the rest fits. A file that is open stays readable for who has it open. */
+function evictReadonlyFiles(parts: Parts, folder: string, budget: number): void {
+  const files = parts.disk.list(folder).map((name) => ({ path: join(folder, name), stat: parts.disk.stat(join(folder, name)) }));
+  files.sort((a, b) => Number((a.stat?.mtimeNs ?? 0n) - (b.stat?.mtimeNs ?? 0n)));
+  let total = files.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
+  for (const { path, stat } of files) {
+    if (total <= budget) return;
+    parts.disk.remove(path);
+    total -= stat?.size ?? 0;
+  }
+}
+
+export function refuseInsideStore(parts: Parts, file: string): void {
+  if (!`${file}/`.startsWith(`${parts.paths.root}/`)) return;
+  throw new EngineError("bad-argument", `"${file}" is inside the store's own folder`, { hint: "Choose a place outside the store", untouched: "Nothing was written." });
+}

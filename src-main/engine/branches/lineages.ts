@@ -1,0 +1,47 @@
+import type { DatabaseId, VersionNumber } from "#shared/ids.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { openChain, type ChainReader } from "../segments/chain-reader.ts";
+import { pagesDiffering } from "../segments/pages-differing.ts";
+import type { SegmentParts } from "../segments/segment-parts.ts";
+
+/** Open chains kept: one for each branch that is being worked on. Versions are immutable, so nothing expires. */
+const OPEN_CHAINS_MAX = 16;
+
+/** Versions as readable states, and what sets two of them apart. */
+export class Lineages {
+  readonly #catalog: Catalog;
+  readonly #segments: SegmentParts;
+  readonly #open = new Map<string, ChainReader>();
+
+  constructor(catalog: Catalog, segments: SegmentParts) {
+    this.#catalog = catalog;
+    this.#segments = segments;
+  }
+
+  /** Throws `segment-missing` or `segment-corrupt`. */
+  async reader(database: DatabaseId, version: VersionNumber): Promise<ChainReader> {
+    const key = `${database}:${version}`;
+    const reader = this.#open.get(key) ?? (await openChain(this.#segments, version, (to) => this.#catalog.segmentEndingAt(database, to)));
+    this.#open.delete(key);
+    this.#open.set(key, reader);
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= OPEN_CHAINS_MAX) break;
+      this.#open.delete(oldest);
+    }
+    return reader;
+  }
+
+  /** Page numbers, ascending, that may differ between two versions of a database: all that changed since they parted. */
+  async differing(database: DatabaseId, a: VersionNumber, b: VersionNumber): Promise<Uint32Array> {
+    return a === b ? new Uint32Array(0) : pagesDiffering(await this.reader(database, a), await this.reader(database, b));
+  }
+
+  forget(): void {
+    this.#open.clear();
+  }
+
+  get temporaryFolder(): string {
+    return this.#segments.temporaryFolder;
+  }
+}
+

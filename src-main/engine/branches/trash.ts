@@ -1,0 +1,104 @@
+/** Destroy, drop, restore, and TTL expiry: refs go to the trash and come back; bytes leave with a purge (upkeep/gc.ts). */
+import type { RequestInput } from "#shared/contract.ts";
+import type { BranchId, DatabaseId } from "#shared/ids.ts";
+import type { TrashView, VerbResult } from "#shared/views.ts";
+import type { Move } from "../catalog/records.ts";
+import { EngineError } from "../io/errors.ts";
+import { verbResult } from "./branch-views.ts";
+import { FilePlan } from "./file-plan.ts";
+import { commit } from "./operation.ts";
+import type { Parts } from "./parts.ts";
+import { findBranch, findDatabase, guardProtected } from "./resolve.ts";
+
+/** The branch goes to the trash; children keep what they have. Errors: `protected`, `checkout-busy`, `branch-not-found`. */
+export async function destroy(parts: Parts, input: RequestInput<"branch.destroy">): Promise<VerbResult> {
+  const place = findBranch(parts, input.database, input.branch);
+  guardProtected(place, "destroy", input.force);
+  const moves: Move[] = [{ ref: "branch-state", branch: place.branch.id, before: "live", after: "trashed" }];
+  const plan = await FilePlan.prepare(parts, place.database, moves);
+  try {
+    const { versions, facts } = plan;
+    const operation = await commit(parts, "destroy", place, { moves, versions, facts });
+    const { warnings } = await plan.carryOut(operation);
+    return { ...verbResult(parts, operation, null), warnings };
+  } finally {
+    await plan.release();
+  }
+}
+
+/** A whole database goes to the trash. Refused while one of its branches is protected, unless forced. */
+export async function drop(parts: Parts, input: RequestInput<"database.drop">): Promise<VerbResult> {
+  const database = findDatabase(parts, input.database);
+  const guarded = parts.catalog.protectedBranches(database.id);
+  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.slice(0, 5).join(", ")}`, { hint: "Use --force, or unprotect them first", untouched: `"${database.name}" is unchanged.` });
+  const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
+  const plan = await FilePlan.prepare(parts, database, moves);
+  try {
+    const { versions, facts } = plan;
+    const operation = await commit(parts, "drop-database", { database }, { moves, versions, facts });
+    const { warnings } = await plan.carryOut(operation);
+    return { ...verbResult(parts, operation, null), warnings };
+  } finally {
+    await plan.release();
+  }
+}
+
+/** Brings back what `trash` lists. Errors: `name-taken` (choose `as`), `branch-not-found`, `database-not-found`. */
+export async function restore(parts: Parts, input: RequestInput<"branch.restore">): Promise<VerbResult> {
+  return input.kind === "branch" ? restoreBranch(parts, input.id as BranchId, input.as) : restoreDatabase(parts, input.id as DatabaseId, input.as);
+}
+
+async function restoreBranch(parts: Parts, id: BranchId, as: string | undefined): Promise<VerbResult> {
+  const branch = parts.catalog.branch(id);
+  const database = branch && parts.catalog.database(branch.database);
+  if (!branch || branch.state !== "trashed" || !database) throw new EngineError("branch-not-found", `The trash holds no branch ${id}`);
+  if (database.state === "trashed") throw new EngineError("database-not-found", `The database "${database.name}" of this branch is in the trash: restore it first`);
+  const name = as ?? branch.name;
+  if (parts.catalog.branchByName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  const rename: Move[] = name === branch.name ? [] : [{ ref: "branch-name", branch: id, before: branch.name, after: name }];
+  const state: Move = { ref: "branch-state", branch: id, before: "trashed", after: "live" };
+  const plan = await FilePlan.prepare(parts, database, [state]);
+  const operation = await commit(parts, "restore", { database, branch }, { moves: [...rename, state] });
+  const { warnings } = await plan.carryOut(operation);
+  return { ...verbResult(parts, operation, { database, branch }), warnings };
+}
+
+async function restoreDatabase(parts: Parts, id: DatabaseId, as: string | undefined): Promise<VerbResult> {
+  const database = parts.catalog.database(id);
+  if (!database || database.state !== "trashed") throw new EngineError("database-not-found", `The trash holds no database ${id}`);
+  const name = as ?? database.name;
+  if (parts.catalog.databaseByName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  const rename: Move[] = name === database.name ? [] : [{ ref: "database-name", database: id, before: database.name, after: name }];
+  const operation = await commit(parts, "restore-database", { database }, { moves: [...rename, { ref: "database-state", database: id, before: "trashed", after: "live" }] });
+  return verbResult(parts, operation, null);
+}
+
+export function listTrash(parts: Parts): TrashView[] {
+  return parts.catalog.trash().map((entry) => ({
+    kind: entry.kind,
+    id: entry.id,
+    database: parts.catalog.database(entry.database)?.name ?? "",
+    name: entry.name,
+    head: entry.head,
+    trashedAt: entry.trashedAt,
+    actor: entry.actor,
+    reason: entry.reason,
+    purgeAt: entry.purgeAt,
+  }));
+}
+
+/**
+ * Moves every branch whose TTL has run out to the trash: one operation a database. Needs no daemon: every process that
+ * opens the store does it. Files stay until the purge, which saves their unsaved work first.
+ */
+export async function reapExpired(parts: Parts): Promise<number> {
+  const due = parts.catalog.dueBranches(parts.clock.now());
+  const byDatabase = Map.groupBy(due, (branch) => branch.database);
+  for (const [id, branches] of byDatabase) {
+    const database = parts.catalog.database(id);
+    if (!database) continue;
+    await commit(parts, "expire", { database }, { moves: branches.map((branch) => ({ ref: "branch-state", branch: branch.id, before: "live", after: "trashed" }) as const) });
+  }
+  return due.length;
+}
+

@@ -1,0 +1,164 @@
+/**
+ * The file of a branch, brought together with what the catalog knows about it. Two questions are answered here and
+ * nowhere else: what does the file hold that no version holds (`unsavedWork`), and how does the file come to hold a
+ * given version at the lowest cost (`bringFileTo`).
+ */
+import { join, dirname } from "node:path";
+import { LIMITS } from "#shared/limits.ts";
+import type { VersionNumber } from "#shared/ids.ts";
+import type { CheckoutFact, NewVersion, VersionRecord } from "../catalog/records.ts";
+import type { HeldCheckout, PageBatch } from "../checkouts/checkout-files.ts";
+import { assert } from "#shared/assert.ts";
+import { EngineError } from "../io/errors.ts";
+import { reach } from "../io/faults.ts";
+import { encodeDelta } from "../segments/encode-delta.ts";
+import { materialise } from "../segments/materialise.ts";
+import type { PageSource, Work } from "../segments/page-source.ts";
+import { cloneOfNeighbour } from "./neighbour.ts";
+import type { Parts } from "./parts.ts";
+import { placeName, type Place } from "./resolve.ts";
+
+/** How the file's state came about: shown to users. */
+export type FileChange = "none" | "already current" | "rebuilt" | `patched ${number} pages`;
+
+/** A branch's file under lock, and the fact it was held with. */
+export interface HeldFile {
+  readonly place: Place;
+  readonly held: HeldCheckout;
+  readonly fact: CheckoutFact;
+}
+
+/** Holds the branch's file; null when there is none. Throws `checkout-busy`. */
+export async function holdFile(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs = LIMITS.checkoutBusyWaitMs): Promise<HeldFile | null> {
+  const fact = parts.catalog.fact(place.branch.id);
+  const path = parts.paths.checkout(place.database.name, place.branch.name);
+  if (!fact || parts.files.check(path, null) === "missing") return null;
+  try {
+    return { place, held: await parts.files.hold(path, mode, waitMs), fact };
+  } catch (error) {
+    throw error instanceof EngineError ? error.with({ untouched: error.untouched ?? `${placeName(place)} and its file are unchanged.` }) : error;
+  }
+}
+
+export async function withFile<T>(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs: number | undefined, act: (file: HeldFile | null) => Promise<T>): Promise<T> {
+  const file = await holdFile(parts, place, mode, waitMs);
+  try {
+    return await act(file);
+  } finally {
+    await file?.held.release();
+  }
+}
+
+/**
+ * What the file holds beyond `parent`, encoded as a new version ready to be part of an operation; null when it equals
+ * `parent`. The lock must be kept until the version is committed together with the fact that names it.
+ */
+export async function unsavedWork(parts: Parts, file: HeldFile, parent: VersionNumber, label: Pick<NewVersion, "kind" | "message" | "meta">): Promise<NewVersion | null> {
+  const { place, held, fact } = file;
+  const database = place.database.id;
+  const content = await parts.lineages.reader(database, fact.content);
+  const changes = await held.changes({ fingerprint: fact.fingerprint, pageSize: content.pageSize, pageHashes: () => Promise.resolve(content.pageHashes()) });
+  if (changes.candidates === 0 && changes.pageCount === content.pageCount && fact.content === parent) return null;
+  // After an undo the file holds a version other than the parent: what sets those two apart is unsaved work as well.
+  const between = fact.content === parent || changes.pageSize !== content.pageSize ? [] : Array.from(await parts.lineages.differing(database, fact.content, parent)).filter((number) => number <= changes.pageCount && number <= content.pageCount);
+  const pages = mergePages(changes.batches, between, content);
+  const delta = await encodeDelta(
+    { pageSize: changes.pageSize, pageCount: changes.pageCount, pages, previous: await parts.lineages.reader(database, parent), previousChecksum: versionOf(parts, place, parent).checksum },
+    { native: parts.native, objects: parts.objects },
+  );
+  reach("checkpoint:captured");
+  if (delta === null) return null;
+  return { ...label, parent, branch: place.branch.id, pageSize: changes.pageSize, pageCount: changes.pageCount, checksum: delta.checksum, changedPages: delta.changedPages, segment: delta.segment };
+}
+
+/** Pages of `batches` and, where those have none, of `source` at `numbers`: ascending, as the encoder wants them. */
+async function* mergePages(batches: AsyncIterable<PageBatch>, numbers: readonly number[], source: PageSource): AsyncIterable<PageBatch> {
+  let next = 0;
+  const takeBelow = (limit: number): number[] => {
+    const start = next;
+    while (next < numbers.length && (numbers[next] ?? 0) < limit) next += 1;
+    return numbers.slice(start, next);
+  };
+  for await (const batch of batches) {
+    const own = new Set(batch.numbers);
+    const missing = takeBelow((batch.numbers.at(-1) ?? 0) + 1).filter((number) => !own.has(number));
+    yield missing.length === 0 ? batch : joinBatches(batch, readBatch(source, missing), source.pageSize);
+  }
+  for (const rest of chunksOf(numbers.slice(next), LIMITS.framePagesMax)) yield readBatch(source, rest);
+}
+
+function joinBatches(a: PageBatch, b: PageBatch, pageSize: number): PageBatch {
+  const entries = [a, b].flatMap((batch) => Array.from(batch.numbers, (number, index) => ({ number, page: batch.bytes.subarray(index * pageSize, (index + 1) * pageSize) })));
+  entries.sort((x, y) => x.number - y.number);
+  const bytes = new Uint8Array(entries.length * pageSize);
+  for (const [index, { page }] of entries.entries()) bytes.set(page, index * pageSize);
+  return { numbers: Uint32Array.from(entries, ({ number }) => number), bytes };
+}
+
+function* chunksOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let index = 0; index < items.length; index += size) yield items.slice(index, index + size);
+}
+
+export function readBatch(source: PageSource, numbers: readonly number[]): PageBatch {
+  const bytes = new Uint8Array(numbers.length * source.pageSize);
+  for (const [index, number] of numbers.entries()) source.readPages(number, bytes.subarray(index * source.pageSize, (index + 1) * source.pageSize));
+  return { numbers: Uint32Array.from(numbers), bytes };
+}
+
+/** Every page that two versions do not share, as `source` (one of the two) has it; page 1 always, for its stamp. */
+async function* pagesOf(source: PageSource, numbers: Uint32Array): AsyncIterable<PageBatch> {
+  const wanted = [1, ...Array.from(numbers).filter((number) => number > 1 && number <= source.pageCount)];
+  for (const chunk of chunksOf(wanted, LIMITS.framePagesMax)) yield readBatch(source, chunk);
+}
+
+/**
+ * Makes the held file hold `version`. Its unsaved work must be saved before; `content` is what it holds then. The new
+ * fact is recorded with `base`.
+ */
+export async function bringFileTo(parts: Parts, file: HeldFile, target: { readonly content: VersionNumber; readonly version: VersionNumber; readonly base: VersionNumber }, work: Work = {}): Promise<FileChange> {
+  const { place, held } = file;
+  const database = place.database.id;
+  const record = (fingerprint: string) => parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
+  if (target.content === target.version) {
+    await record(await held.fingerprint());
+    return "already current";
+  }
+  const from = versionOf(parts, place, target.content);
+  const to = versionOf(parts, place, target.version);
+  const differing = from.pageSize === to.pageSize ? await parts.lineages.differing(database, from.number, to.number) : null;
+  if (differing && differing.length <= to.pageCount / 2) {
+    const reader = await parts.lineages.reader(database, to.number);
+    await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) });
+    await record(await held.fingerprint());
+    return `patched ${differing.length} pages`;
+  }
+  const finished = await buildFile(parts, place, to, work);
+  await held.swap(finished);
+  await record(await held.fingerprint());
+  return "rebuilt";
+}
+
+/** Makes a file for a branch that has none. Throws `file-exists` when something unknown lies in its place. */
+export async function placeFile(parts: Parts, place: Place, target: { readonly version: VersionNumber; readonly base: VersionNumber }, work: Work = {}): Promise<FileChange> {
+  const path = parts.paths.checkout(place.database.name, place.branch.name);
+  const finished = await buildFile(parts, place, versionOf(parts, place, target.version), work);
+  parts.disk.makeDirectory(dirname(path));
+  const fingerprint = await parts.files.place(finished, path);
+  await parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
+  return "rebuilt";
+}
+
+/** A finished file of one version under `tmp/`, cheapest way first. */
+async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<string> {
+  const path = join(parts.lineages.temporaryFolder, `${Buffer.from(parts.randomness.bytes(8)).toString("hex")}.db`);
+  if (await cloneOfNeighbour(parts, place, version, path)) return path;
+  await materialise(await parts.lineages.reader(place.database.id, version.number), { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum }, work);
+  reach("materialise:written");
+  return path;
+}
+
+export function versionOf(parts: Parts, place: Place, number: VersionNumber): VersionRecord {
+  const version = parts.catalog.version(place.database.id, number);
+  assert(version, `version v${number} of ${place.database.name} is in the catalog`);
+  return version;
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "#shared/limits.ts";
+import { EngineError } from "../io/errors.ts";
+import type { ProcessLock } from "../io/process-lock.ts";
+
+const POLL_MS = 5;
+
+/**
+ * Keeps gc from taking segment files for orphans between their publication and the commit that names them: writers of
+ * all processes share `writers.lock`, gc holds it alone. The kernel gives a dead process's share back.
+ */
+export class WritersGate {
+  readonly #lock: ProcessLock;
+  #writers = 0;
+
+  constructor(lock: ProcessLock) {
+    this.#lock = lock;
+  }
+
+  /** Throws `store-busy` when a gc does not end. */
+  async whilePublishing<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#writers === 0) await this.#acquire("shared");
+    this.#writers += 1;
+    try {
+      return await act();
+    } finally {
+      this.#writers -= 1;
+      if (this.#writers === 0) this.#lock.release();
+    }
+  }
+
+  /** Throws `store-busy` while segment files are being written. */
+  async whileAlone<T>(act: () => Promise<T>): Promise<T> {
+    await this.#acquire("exclusive");
+    try {
+      return await act();
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  async #acquire(mode: "shared" | "exclusive"): Promise<void> {
+    const deadline = performance.now() + LIMITS.writersWaitMs;
+    for (;;) {
+      // Writers of this process share one descriptor, on which an exclusive lock would simply replace theirs.
+      const own = this.#writers > 0;
+      if (mode === "shared" ? own || this.#lock.tryAcquire("shared") : !own && this.#lock.tryAcquire("exclusive")) return;
+      if (performance.now() > deadline) {
+        const who = mode === "shared" ? "garbage collection of another process" : "another writer";
+        throw new EngineError("store-busy", `Waited ${LIMITS.writersWaitMs} ms for ${who} to end`, { retryable: true, untouched: "Nothing was changed." });
+      }
+      await sleep(POLL_MS);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { BranchId, DatabaseId, OperationId, UnixMs } from "#shared/ids.ts";
+import type { Connection } from "./connection.ts";
+import { decodeDetail, type OperationDetail } from "./operation-detail.ts";
+import type { BranchRecord } from "./records.ts";
+import { branchOfRow, SELECT_BRANCH, type BranchRow } from "./rows.ts";
+import { operationKindOf } from "./codes.ts";
+
+export interface BranchChanges {
+  /** Live branches that may read differently now, in order of id. */
+  readonly changed: readonly BranchRecord[];
+  /** Branches that are no longer live. */
+  readonly removed: readonly BranchId[];
+}
+
+export class BranchQueries {
+  readonly #catalog: Connection;
+  constructor(catalog: Connection) {
+    this.#catalog = catalog;
+  }
+
+  /** Live or trashed. */
+  byId(id: BranchId): BranchRecord | null {
+    const row = this.#catalog.get<BranchRow>(`${SELECT_BRANCH} WHERE b.id = ? AND b.state < 2`, id);
+    return row ? branchOfRow(row) : null;
+  }
+
+  /** A live one. */
+  byName(database: DatabaseId, name: string): BranchRecord | null {
+    const row = this.#catalog.get<BranchRow>(`${SELECT_BRANCH} WHERE b.database = ? AND b.name = ? AND b.state = 0`, database, name);
+    return row ? branchOfRow(row) : null;
+  }
+
+  /** Live ones with a greater id than `after`, in order of id. */
+  page(database: DatabaseId, after: number, limit: number): BranchRecord[] {
+    const sql = `${SELECT_BRANCH} WHERE b.id > ? AND b.database = ? AND b.state = 0 ORDER BY b.id LIMIT ?`;
+    return this.#catalog.all<BranchRow>(sql, after, database, limit).map(branchOfRow);
+  }
+
+  /** Names of live ones that begin with a prefix, in order. */
+  names(database: DatabaseId, prefix: string, limit: number): string[] {
+    const sql = "SELECT name FROM branches WHERE database = ? AND state = 0 AND name >= ? AND name < ? ORDER BY name LIMIT ?";
+    return this.#catalog.all<{ name: string }>(sql, database, prefix, `${prefix}\u{10ffff}`, limit).map(({ name }) => name);
+  }
+
+  count(database: DatabaseId): number {
+    return this.#catalog.get<{ n: number }>("SELECT count(*) AS n FROM branches WHERE database = ? AND state = 0", database)?.n ?? 0;
+  }
+
+  /** Live branches forked from this one. */
+  childrenCount(branch: BranchId): number {
+    return this.#catalog.get<{ n: number }>("SELECT count(*) AS n FROM branches WHERE parent = ? AND state = 0", branch)?.n ?? 0;
+  }
+
+  /** In the trash by themselves (not with their database), the latest first. */
+  trashed(): BranchRecord[] {
+    const sql = `${SELECT_BRANCH} WHERE b.state = 1 AND b.database IN (SELECT id FROM databases WHERE state = 0) ORDER BY b.trashed_by DESC, b.id DESC`;
+    return this.#catalog.all<BranchRow>(sql).map(branchOfRow);
+  }
+
+  /** Live ones whose TTL has run out, the earliest first. */
+  dueExpiries(now: UnixMs): BranchRecord[] {
+    const sql = `${SELECT_BRANCH} WHERE b.ttl IS NOT NULL AND b.state = 0 AND b.touched_at + b.ttl <= ?
+      AND b.database IN (SELECT id FROM databases WHERE state = 0) ORDER BY b.touched_at + b.ttl, b.id`;
+    return this.#catalog.all<BranchRow>(sql, now).map(branchOfRow);
+  }
+
+  /** Trashed ones whose purge date has come. */
+  duePurges(now: UnixMs): BranchRecord[] {
+    return this.#catalog.all<BranchRow>(`${SELECT_BRANCH} WHERE b.state = 1 AND b.purge_at <= ? ORDER BY b.id`, now).map(branchOfRow);
+  }
+
+  /** The name it had right after an operation; of purged ones too. */
+  nameAt(id: BranchId, operation: OperationId): string {
+    const sql = `SELECT coalesce(
+      (SELECT name FROM former_names WHERE owner = b.id AND until > ? ORDER BY until LIMIT 1), b.name) AS name FROM branches b WHERE b.id = ?`;
+    return this.#catalog.get<{ name: string }>(sql, operation, id)?.name ?? `#${id}`;
+  }
+
+  /** What operations after `since` moved in a database. Costs one pass over those operations. */
+  changesSince(database: DatabaseId, since: OperationId): BranchChanges {
+    const ids = new Set<number>();
+    const sql = "SELECT kind, branch, detail FROM operations WHERE id > ? AND database = ?";
+    for (const row of this.#catalog.iterate<{ kind: number; branch: number | null; detail: Uint8Array | null }>(sql, since, database)) {
+      if (row.branch !== null && operationKindOf(row.kind) === "touch") ids.add(row.branch);
+      this.#collect(decodeDetail(row.detail), database, ids);
+    }
+    const changed: BranchRecord[] = [];
+    const removed: BranchId[] = [];
+    for (const id of [...ids].toSorted((a, b) => a - b)) {
+      const branch = this.byId(id as BranchId);
+      if (branch?.state === "live") changed.push(branch);
+      else removed.push(id as BranchId);
+    }
+    return { changed, removed };
+  }
+
+  #collect(detail: OperationDetail, database: DatabaseId, ids: Set<number>): void {
+    const { newBranches, newVersions, purged } = detail;
+    if (newBranches) for (let index = 0; index < newBranches.count; index += 1) ids.add(newBranches.first + index);
+    for (const branch of purged?.branches ?? []) ids.add(branch);
+    for (const move of detail.moves) {
+      if (!("branch" in move)) continue;
+      ids.add(move.branch);
+      // Others show the name of the branch they were forked from, and names of the versions they stand on.
+      if (move.ref === "branch-name") this.#addAll(ids, "SELECT id FROM branches WHERE parent = ?", move.branch);
+      if (move.ref !== "checkpoint") continue;
+      for (const version of [move.before, move.after]) {
+        if (typeof version !== "number" || newVersions.includes(version)) continue;
+        this.#addAll(ids, "SELECT id FROM branches WHERE database = ?1 AND (head = ?2 OR fork_version = ?2)", database, version);
+      }
+    }
+  }
+
+  #addAll(ids: Set<number>, sql: string, ...values: number[]): void {
+    for (const { id } of this.#catalog.all<{ id: number }>(sql, ...values)) ids.add(id);
+  }
+}

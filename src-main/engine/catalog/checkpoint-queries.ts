@@ -1,0 +1,72 @@
+import type { BranchId, DatabaseId, VersionNumber } from "#shared/ids.ts";
+import type { Connection } from "./connection.ts";
+import type { BranchRecord, CheckpointRecord } from "./records.ts";
+import { CHECKPOINTS, checkpointOfRow, type CheckpointRow } from "./rows.ts";
+import { versionKey } from "./schema.ts";
+import { VersionQueries } from "./version-queries.ts";
+
+export class CheckpointQueries {
+  readonly #catalog: Connection;
+  readonly #versions: VersionQueries;
+  constructor(catalog: Connection) {
+    this.#catalog = catalog;
+    this.#versions = new VersionQueries(catalog);
+  }
+
+  /** Own checkpoints of a branch, automatic ones included, the newest version first. */
+  ofBranch(branch: BranchId): CheckpointRecord[] {
+    return this.#catalog.all<CheckpointRow>(`${CHECKPOINTS} WHERE c.branch = ? ORDER BY c.version DESC, c.name`, branch).map(checkpointOfRow);
+  }
+
+  countOfBranch(branch: BranchId): number {
+    const sql = `SELECT (SELECT count(*) FROM checkpoints WHERE branch = ?1)
+      + (SELECT count(*) FROM versions WHERE branch = ?1 AND kind >= 16) AS n`;
+    return this.#catalog.get<{ n: number }>(sql, branch)?.n ?? 0;
+  }
+
+  /** Names on a version, on any live branch, in order of branch. */
+  ofVersion(database: DatabaseId, version: VersionNumber): CheckpointRecord[] {
+    const sql = `${CHECKPOINTS} WHERE c.version = ? AND (SELECT state FROM branches WHERE id = c.branch) = 0 ORDER BY c.branch, c.name`;
+    return this.#catalog.all<CheckpointRow>(sql, versionKey(database, version)).map(checkpointOfRow);
+  }
+
+  /** An own checkpoint of a branch. */
+  own(branch: BranchId, name: string): CheckpointRecord | null {
+    const automatic = /^auto-([1-9]\d*)$/.exec(name);
+    const named = `${CHECKPOINTS} WHERE c.branch = ? AND c.name = ?`;
+    // An automatic name is no column: without its version, finding it would go through all of the branch's.
+    const row = automatic
+      ? this.#catalog.get<CheckpointRow>(`${named} AND c.version % 268435456 = ?`, branch, name, Number(automatic[1]))
+      : this.#catalog.get<CheckpointRow>(named, branch, name);
+    return row ? checkpointOfRow(row) : null;
+  }
+
+  /**
+   * What a name means on a branch: its own checkpoint, else that of the nearest branch it descends from, as far as it
+   * belongs to the history that the branch was forked with.
+   */
+  find(branch: BranchRecord, name: string): CheckpointRecord | null {
+    const own = this.own(branch.id, name);
+    if (own || branch.forkVersion === null) return own;
+    for (const ancestor of this.#ancestors(branch)) {
+      const found = this.own(ancestor, name);
+      if (found && this.#versions.isAncestor(branch.database, found.version, branch.forkVersion)) return found;
+    }
+    return null;
+  }
+
+  /** Checkpoints that a branch sees of the branches it descends from, the nearest branch first. */
+  inherited(branch: BranchRecord): CheckpointRecord[] {
+    if (branch.forkVersion === null) return [];
+    const history = new Set(this.#versions.lineageNumbers(branch.database, branch.forkVersion));
+    return this.#ancestors(branch).flatMap((ancestor) => this.ofBranch(ancestor).filter(({ version }) => history.has(version)));
+  }
+
+  /** Parent, its parent, and so on; purged ones only lead on. */
+  #ancestors(branch: BranchRecord): BranchId[] {
+    const sql = `WITH RECURSIVE line (id) AS (
+      SELECT ? UNION ALL SELECT b.parent FROM line JOIN branches b ON b.id = line.id WHERE b.parent IS NOT NULL
+    ) SELECT id FROM line`;
+    return branch.parent === null ? [] : this.#catalog.all<{ id: BranchId }>(sql, branch.parent).map(({ id }) => id);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Checkouts touched in this process: in the keeper, and in a program of ours that opens no other SQLite connection on
+ * them (see `checkout-files.ts`).
+ */
+import type { Holder } from "#shared/error-codes.ts";
+import { readBootId } from "../io/boot.ts";
+import type { Disk } from "../io/disk.ts";
+import { findHolders } from "../io/holders.ts";
+import type { Native } from "../io/native.ts";
+import type { CheckoutFiles, HeldCheckout } from "./checkout-files.ts";
+import { checkFingerprint } from "./fingerprint.ts";
+import { HeldFile } from "./held-file.ts";
+import { takeTurn } from "./path-turns.ts";
+import { placeFile, type ReplaceContext } from "./replace-file.ts";
+import { sidePaths, walBytes } from "./side-files.ts";
+import { checkoutBusy, takeExclusiveLock, takeWriteLock } from "./sqlite-locks.ts";
+
+export class DirectCheckoutFiles implements CheckoutFiles {
+  readonly #context: ReplaceContext;
+  readonly #held = new Set<HeldFile>();
+
+  /** `temporary`: a folder of this process on the checkouts' file system; made when it is not there. */
+  constructor(ports: { readonly disk: Disk; readonly native: Native; readonly temporary: string }) {
+    const boot = readBootId();
+    this.#context = { ...ports, boot, holders: (path) => findCheckoutHolders(path, [process.pid]) };
+  }
+
+  check(path: string, fingerprint: string | null): "missing" | "same" | "unknown" {
+    return checkFingerprint(this.#context.disk, this.#context.boot, path, fingerprint);
+  }
+
+  sizes(path: string): { fileBytes: number; walBytes: number } | null {
+    return checkoutSizes(this.#context.disk, path);
+  }
+
+  holders(path: string): Holder[] {
+    return this.#context.holders(path);
+  }
+
+  async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout> {
+    const deadline = performance.now() + waitMs;
+    const context = this.#context;
+    const endTurn = await takeTurn(path, waitMs);
+    if (endTurn === null) throw checkoutBusy(path, [{ pid: process.pid, program: process.title, access: mode === "write" ? "open" : "writing" }]);
+    try {
+      context.disk.makeDirectory(context.temporary);
+      const left = Math.max(0, deadline - performance.now());
+      const lock = await (mode === "write" ? takeWriteLock(context, path, left) : takeExclusiveLock(context, path, left));
+      const held = new HeldFile({
+        path,
+        context,
+        lock,
+        mode,
+        endTurn: () => {
+          this.#held.delete(held);
+          endTurn();
+        },
+      });
+      this.#held.add(held);
+      return held;
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+
+  async place(finished: string, path: string): Promise<string | null> {
+    return placeFile(this.#context, finished, path);
+  }
+
+  async close(): Promise<void> {
+    for (const held of this.#held) await held.release();
+  }
+}
+
+export function checkoutSizes(disk: Disk, path: string): { fileBytes: number; walBytes: number } | null {
+  const stat = disk.stat(path);
+  return stat === null ? null : { fileBytes: stat.size, walBytes: walBytes(disk, path) };
+}
+
+/** Processes that have the file or a side file open, but for those named. */
+export function findCheckoutHolders(path: string, except: readonly number[]): Holder[] {
+  return findHolders([path, ...Object.values(sidePaths(path))]).filter((holder) => !except.includes(holder.pid));
+}

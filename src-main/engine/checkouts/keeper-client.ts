@@ -1,0 +1,235 @@
+/** Checkouts touched through the keeper: for programs that may have SQLite connections of their own on them. */
+import { fork, type ChildProcess } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { assert } from "#shared/assert.ts";
+import type { Holder } from "#shared/error-codes.ts";
+import type { PageBatch } from "../format/page-batch.ts";
+import { readBootId } from "../io/boot.ts";
+import type { Disk } from "../io/disk.ts";
+import { EngineError, fromErrorView } from "../io/errors.ts";
+import type { Native } from "../io/native.ts";
+import type { CheckoutChanges, CheckoutFiles, HeldCheckout, KnownContent } from "./checkout-files.ts";
+import { checkoutSizes, DirectCheckoutFiles, findCheckoutHolders } from "./direct-checkout-files.ts";
+import { checkFingerprint } from "./fingerprint.ts";
+import type { FoundChanges, HoldId, KeeperCallName, KeeperCalls, KeeperReply } from "./keeper-protocol.ts";
+import type { Patch } from "./replace-file.ts";
+
+const HASHES_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * `ownProcess`: this process opens no SQLite connection on checkouts, so they are touched right here. Otherwise in a
+ * child, started at the first need. `temporary` is a folder of this process on the checkouts' file system.
+ */
+export function createCheckoutFiles(options: { readonly ownProcess: boolean; readonly disk: Disk; readonly native: Native; readonly temporary: string }): CheckoutFiles {
+  return options.ownProcess ? new DirectCheckoutFiles(options) : new KeeperCheckoutFiles(options);
+}
+
+class KeeperCheckoutFiles implements CheckoutFiles {
+  readonly #disk: Disk;
+  readonly #boot = readBootId();
+  readonly #temporary: string;
+  #keeper: Keeper | null = null;
+
+  constructor(options: { readonly disk: Disk; readonly temporary: string }) {
+    this.#disk = options.disk;
+    this.#temporary = options.temporary;
+  }
+
+  check(path: string, fingerprint: string | null): "missing" | "same" | "unknown" {
+    return checkFingerprint(this.#disk, this.#boot, path, fingerprint);
+  }
+
+  sizes(path: string): { fileBytes: number; walBytes: number } | null {
+    return checkoutSizes(this.#disk, path);
+  }
+
+  holders(path: string): Holder[] {
+    return findCheckoutHolders(path, this.#keeper ? [this.#keeper.pid] : []);
+  }
+
+  async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout> {
+    const keeper = this.#keeperForUse();
+    return new KeeperHold(keeper, await keeper.call("hold", { path, mode, waitMs }), path);
+  }
+
+  async place(finished: string, path: string): Promise<string | null> {
+    return this.#keeperForUse().call("place", { finished, path });
+  }
+
+  async close(): Promise<void> {
+    const keeper = this.#keeper;
+    this.#keeper = null;
+    await keeper?.end();
+  }
+
+  #keeperForUse(): Keeper {
+    if (this.#keeper === null || !this.#keeper.isAlive) this.#keeper = new Keeper(this.#temporary);
+    return this.#keeper;
+  }
+}
+
+/** One child and the calls that wait for it. It keeps this process alive only while some do. */
+class Keeper {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, { readonly settle: (output: never) => void; readonly fail: (error: EngineError) => void }>();
+  readonly #ended: Promise<void>;
+  #lastId = 0;
+  isAlive = true;
+
+  constructor(temporary: string) {
+    this.#child = fork(findEntry(), [temporary], {
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      execArgv: [],
+      // Inside Electron the executable is the app itself.
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: "1" },
+    });
+    this.#child.on("message", (reply: KeeperReply) => this.#take(reply));
+    this.#ended = new Promise((settle) => {
+      const end = (how: string): void => {
+        this.#die(how);
+        settle();
+      };
+      this.#child.once("exit", (code, signal) => end(signal ? `was ended by ${signal}` : `ended with code ${code}`));
+      this.#child.once("error", (error) => end(`could not be started: ${error.message}`));
+    });
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  call<K extends KeeperCallName>(call: K, input: KeeperCalls[K]["input"]): Promise<KeeperCalls[K]["output"]> {
+    if (!this.isAlive) return Promise.reject(keeperDied("is gone"));
+    const id = ++this.#lastId;
+    return new Promise((settle, fail) => {
+      this.#waiting.set(id, { settle, fail });
+      this.#child.channel?.ref();
+      this.#child.send({ id, call, input }, (error) => {
+        if (error) this.#die(`cannot be reached: ${error.message}`);
+      });
+    });
+  }
+
+  async end(): Promise<void> {
+    if (!this.isAlive) return;
+    this.#child.ref();
+    this.#child.disconnect();
+    await this.#ended;
+  }
+
+  #take(reply: KeeperReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    assert(waiting, `a call waits for reply ${reply.id}`);
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#child.channel?.unref();
+    if (reply.ok) waiting.settle(reply.output as never);
+    else waiting.fail(fromErrorView(reply.error));
+  }
+
+  #die(how: string): void {
+    this.isAlive = false;
+    for (const { fail } of this.#waiting.values()) fail(keeperDied(how));
+    this.#waiting.clear();
+  }
+}
+
+class KeeperHold implements HeldCheckout {
+  readonly #keeper: Keeper;
+  readonly #hold: HoldId;
+  #path: string;
+  #isReleased = false;
+
+  constructor(keeper: Keeper, hold: HoldId, path: string) {
+    this.#keeper = keeper;
+    this.#hold = hold;
+    this.#path = path;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  async changes(known: KnownContent): Promise<CheckoutChanges> {
+    const input = { hold: this.#hold, fingerprint: known.fingerprint, pageSize: known.pageSize };
+    let found = await this.#keeper.call("changes", { ...input, hasHashes: false });
+    if (found === null) {
+      await this.#sendHashes(await known.pageHashes());
+      found = await this.#keeper.call("changes", { ...input, hasHashes: true });
+    }
+    assert(found, "the changes are found once the hashes are sent");
+    return withBatches(found, () => this.#readBatches());
+  }
+
+  async patch(patch: Patch): Promise<void> {
+    const hold = this.#hold;
+    await this.#keeper.call("patchBegin", { hold, pageSize: patch.pageSize, pageCount: patch.pageCount });
+    let isComplete = false;
+    try {
+      for await (const batch of patch.batches) await this.#keeper.call("patchBatch", { hold, batch });
+      isComplete = true;
+    } finally {
+      if (this.#keeper.isAlive) await this.#keeper.call("patchEnd", { hold, isComplete });
+    }
+  }
+
+  async swap(finished: string): Promise<void> {
+    await this.#keeper.call("swap", { hold: this.#hold, finished });
+  }
+
+  async remove(): Promise<void> {
+    await this.#keeper.call("remove", { hold: this.#hold });
+  }
+
+  async moveTo(path: string): Promise<void> {
+    await this.#keeper.call("moveTo", { hold: this.#hold, path });
+    this.#path = path;
+  }
+
+  fingerprint(): Promise<string | null> {
+    return this.#keeper.call("fingerprint", { hold: this.#hold });
+  }
+
+  /** The locks of a keeper that died went with it. */
+  async release(): Promise<void> {
+    if (this.#isReleased || !this.#keeper.isAlive) return;
+    this.#isReleased = true;
+    await this.#keeper.call("release", { hold: this.#hold });
+  }
+
+  async #sendHashes(hashes: Uint8Array): Promise<void> {
+    for (let offset = 0; offset < hashes.length; offset += HASHES_BYTES_MAX) {
+      const bytes = hashes.subarray(offset, offset + HASHES_BYTES_MAX);
+      await this.#keeper.call("hashes", { hold: this.#hold, total: hashes.length, offset, bytes });
+    }
+  }
+
+  async *#readBatches(): AsyncGenerator<PageBatch> {
+    for (let restart = true; ; restart = false) {
+      const batch = await this.#keeper.call("batch", { hold: this.#hold, restart });
+      if (batch === null) return;
+      yield batch;
+    }
+  }
+}
+
+function withBatches(found: FoundChanges, read: () => AsyncGenerator<PageBatch>): CheckoutChanges {
+  return { ...found, batches: { [Symbol.asyncIterator]: read } };
+}
+
+function keeperDied(how: string): EngineError {
+  return new EngineError("worker-died", `The process that looks after checkouts ${how}`, {
+    hint: "Try again: it is started anew.",
+    untouched: "Every checkout holds either what it held before or all of what was being put there.",
+    retryable: true,
+  });
+}
+
+/** Beside this file, as source and in a bundle. */
+function findEntry(): string {
+  const here = fileURLToPath(import.meta.url);
+  return join(dirname(here), here.endsWith(".ts") ? "keeper.ts" : "keeper.js");
+}

@@ -1,0 +1,185 @@
+/**
+ * Rebuilds a version from its segments. A page's content is in the newest segment of the chain that stores the page; that
+ * segment's frame needs the versions before of all its pages, which are found the same way further down.
+ *
+ * Reading goes down the chain once, collecting which frames are needed, and up once, decoding each: no recursion, whose
+ * depth a long chain would exhaust, and no frame twice.
+ */
+import type { VersionNumber } from "#shared/ids.ts";
+import { assert } from "#shared/assert.ts";
+import { BASE_LEVEL, type SegmentRecord } from "../catalog/records.ts";
+import { countStoredPages, PAGE_HASH_BYTES } from "../format/segment-index.ts";
+import { lockPageNumber } from "../format/sqlite-header.ts";
+import { EngineError } from "../io/errors.ts";
+import type { FrameCache } from "./frame-cache.ts";
+import type { PageSource } from "./page-source.ts";
+import type { SegmentParts } from "./segment-parts.ts";
+import { failCorrupt, SegmentReader } from "./segment-reader.ts";
+
+/** Answers with the segment that ends at a version: the highest level, where there are several. */
+export type SegmentLookup = (version: VersionNumber) => SegmentRecord | null;
+
+/** Opens the chain of version `to`. Throws `segment-missing` and `segment-corrupt`. */
+export async function openChain(parts: SegmentParts, to: VersionNumber, segmentFor: SegmentLookup): Promise<ChainReader> {
+  const readers: SegmentReader[] = [];
+  let version: VersionNumber | null = to;
+  while (version !== null) {
+    const record: SegmentRecord | null = segmentFor(version);
+    if (!record)
+      throw new EngineError("segment-missing", `Cannot rebuild v${to}: no segment ends at v${version}`, {
+        details: { segment: `v${version}` },
+      });
+    const loops = record.to !== version || (record.from !== null && record.from >= version);
+    if (loops || (record.from === null) !== (record.level === BASE_LEVEL))
+      failCorrupt(record, `level ${record.level} from v${record.from}`, `a segment that ends at v${version}`);
+    readers.push(await SegmentReader.open(parts.native, parts.objects, record));
+    version = record.from;
+  }
+  return new ChainReader(parts.frames, readers);
+}
+
+/** A version, readable. Immutable, so it may be kept; holds the indexes of its segments in memory. */
+export class ChainReader implements PageSource {
+  /** Newest first; the last is the base. */
+  readonly segments: readonly SegmentReader[];
+  readonly pageSize: number;
+  readonly pageCount: number;
+  readonly #frames: FrameCache;
+  readonly #lockPage: number;
+
+  constructor(frames: FrameCache, segments: readonly SegmentReader[]) {
+    const [newest] = segments;
+    assert(newest, "a chain has a segment");
+    this.segments = segments;
+    this.pageSize = newest.index.pageSize;
+    this.pageCount = newest.index.pageCount;
+    this.#frames = frames;
+    this.#lockPage = lockPageNumber(this.pageSize);
+    for (const [depth, segment] of segments.entries()) this.#checkFit(segment, segments[depth + 1] ?? null);
+  }
+
+  readPages(first: number, buffer: Uint8Array): void {
+    const count = buffer.length / this.pageSize;
+    this.readScattered(
+      Uint32Array.from({ length: count }, (_, index) => first + index),
+      buffer,
+    );
+  }
+
+  /** Fills `buffer` with the pages of these numbers, in order, each at most once. The lock page reads as zeros. */
+  readScattered(numbers: Uint32Array, buffer: Uint8Array): void {
+    assert(buffer.length === numbers.length * this.pageSize, "the buffer holds the pages");
+    const wanted = new Set<number>();
+    for (const pageNumber of numbers) {
+      assert(pageNumber >= 1 && pageNumber <= this.pageCount, `page ${pageNumber} is one of ${this.pageCount}`);
+      if (pageNumber !== this.#lockPage) wanted.add(pageNumber);
+    }
+    const content = this.#decode(this.#plan(wanted));
+    for (const [index, pageNumber] of numbers.entries()) {
+      const target = buffer.subarray(index * this.pageSize, (index + 1) * this.pageSize);
+      if (pageNumber === this.#lockPage) target.fill(0);
+      else target.set(found(content.get(pageNumber), pageNumber));
+    }
+  }
+
+  /** Low 64 bits of each page's hash, 8 bytes a page, without decoding any; zeros for the lock page. */
+  pageHashes(): Uint8Array {
+    const hashes = new Uint8Array(this.pageCount * PAGE_HASH_BYTES);
+    for (const segment of this.segments.toReversed()) {
+      for (let ordinal = 0; ordinal < segment.index.pages; ordinal += 1) {
+        const pageNumber = segment.pageNumberAt(ordinal);
+        if (pageNumber > this.pageCount) break;
+        hashes.set(segment.hashAt(ordinal), (pageNumber - 1) * PAGE_HASH_BYTES);
+      }
+    }
+    return hashes;
+  }
+
+  /** The same for one page; null for one that has no content. */
+  pageHash(pageNumber: number): Uint8Array | null {
+    if (pageNumber > this.pageCount) return null;
+    for (const segment of this.segments) {
+      const ordinal = segment.ordinalOf(pageNumber);
+      if (ordinal >= 0) return segment.hashAt(ordinal);
+    }
+    return null;
+  }
+
+  /** Page size and completeness: what `to` has beyond the pages of `below` must all be stored in it. */
+  #checkFit(segment: SegmentReader, below: SegmentReader | null): void {
+    const { index, record } = segment;
+    const isBase = below === null;
+    if ((index.kind === "base") !== isBase) failCorrupt(record, `a ${index.kind}`, isBase ? "a base" : "a delta");
+    if (!below) return;
+    if (index.pageSize !== below.index.pageSize)
+      failCorrupt(record, `page size ${index.pageSize}`, `${below.index.pageSize} as in v${below.record.to}`);
+    const before = below.index.pageCount;
+    const stored = segment.countPagesAfter(before);
+    const expected = Math.max(0, countStoredPages(index.pageSize, index.pageCount) - countStoredPages(index.pageSize, before));
+    if (stored !== expected) failCorrupt(record, `${stored} pages beyond page ${before}`, `${expected}`);
+  }
+
+  /** Down: frames needed of each segment, newest first. */
+  #plan(wanted: ReadonlySet<number>): Map<number, Uint8Array | null>[] {
+    const plan: Map<number, Uint8Array | null>[] = [];
+    let needed = wanted;
+    for (const [depth, segment] of this.segments.entries()) {
+      if (needed.size === 0) break;
+      const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
+      const frames = new Map<number, Uint8Array | null>();
+      const next = new Set<number>();
+      for (const pageNumber of needed) {
+        const ordinal = segment.ordinalOf(pageNumber);
+        if (ordinal < 0) next.add(pageNumber);
+        else frames.set(segment.frameOf(ordinal), null);
+      }
+      for (const frame of frames.keys()) {
+        const cached = this.#frames.get(`${segment.cacheKey}:${frame}`);
+        if (cached) frames.set(frame, cached);
+        else for (const pageNumber of framePages(segment, frame)) if (pageNumber <= pagesBelow) next.add(pageNumber);
+      }
+      plan.push(frames);
+      needed = next;
+    }
+    return plan;
+  }
+
+  /** Up: decodes oldest first, each frame over what its pages were in the version before. */
+  #decode(plan: Map<number, Uint8Array | null>[]): Map<number, Uint8Array> {
+    const content = new Map<number, Uint8Array>();
+    for (let depth = plan.length - 1; depth >= 0; depth -= 1) {
+      const segment = this.segments[depth];
+      assert(segment, "the plan is as deep as the chain at most");
+      const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
+      for (const [frame, cached] of plan[depth] ?? []) {
+        const numbers = framePages(segment, frame);
+        const pages = cached ?? this.#decodeFrame(segment, frame, dictionaryOf(numbers, pagesBelow, content));
+        for (const [index, pageNumber] of numbers.entries())
+          content.set(pageNumber, pages.subarray(index * this.pageSize, (index + 1) * this.pageSize));
+      }
+    }
+    return content;
+  }
+
+  #decodeFrame(segment: SegmentReader, frame: number, dictionary: Uint8Array): Uint8Array {
+    const { pages } = segment.decodeFrame(frame, dictionary);
+    this.#frames.put(`${segment.cacheKey}:${frame}`, pages);
+    return pages;
+  }
+}
+
+function framePages(segment: SegmentReader, frame: number): number[] {
+  const { first, end } = segment.frameRange(frame);
+  return Array.from({ length: end - first }, (_, index) => segment.pageNumberAt(first + index));
+}
+
+function dictionaryOf(numbers: readonly number[], pagesBelow: number, content: ReadonlyMap<number, Uint8Array>): Uint8Array {
+  return Buffer.concat(
+    numbers.filter((pageNumber) => pageNumber <= pagesBelow).map((pageNumber) => found(content.get(pageNumber), pageNumber)),
+  );
+}
+
+function found(page: Uint8Array | undefined, pageNumber: number): Uint8Array {
+  assert(page, `page ${pageNumber} was planned`);
+  return page;
+}

@@ -1,0 +1,22 @@
+import type { Randomness } from "../io/clock.ts";
+import type { Disk } from "../io/disk.ts";
+import type { Native } from "../io/native.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import type { FrameCache } from "./frame-cache.ts";
+
+/** What segments are written with and read from. */
+export interface SegmentParts {
+  readonly disk: Disk;
+  readonly native: Native;
+  readonly randomness: Randomness;
+  readonly objects: ObjectStore;
+  /** Decoded frames, shared by all chains of a store. */
+  readonly frames: FrameCache;
+  /** An existing folder of this process, on the filesystem of the store. */
+  readonly temporaryFolder: string;
+}
+
+/** Name of part `part` of the segment whose record says `file`. */
+export function partName(file: string, part: number): string {
+  return `${file}-${part}.seg`;
+}

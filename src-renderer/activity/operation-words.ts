@@ -1,0 +1,54 @@
+import {
+  ArrowUpRight,
+  Bookmark,
+  BookmarkX,
+  Clock,
+  Database,
+  GitFork,
+  Lock,
+  LockOpen,
+  PencilLine,
+  Redo2,
+  RotateCcw,
+  Save,
+  Tag,
+  Trash2,
+  Undo2,
+  type LucideIcon,
+} from "lucide-react";
+import type { OperationKind } from "#shared/views.ts";
+
+const ICONS: Readonly<Record<OperationKind, LucideIcon>> = {
+  "create-database": Database,
+  "drop-database": Trash2,
+  "restore-database": Database,
+  "rename-database": PencilLine,
+  fork: GitFork,
+  checkpoint: Bookmark,
+  autosave: Save,
+  rollback: RotateCcw,
+  promote: ArrowUpRight,
+  destroy: Trash2,
+  restore: Undo2,
+  rename: PencilLine,
+  protect: Lock,
+  unprotect: LockOpen,
+  touch: Clock,
+  "set-meta": Tag,
+  "rename-checkpoint": PencilLine,
+  "delete-checkpoint": BookmarkX,
+  expire: Clock,
+  purge: Trash2,
+  undo: Undo2,
+  redo: Redo2,
+};
+
+export function operationIcon(kind: OperationKind): LucideIcon {
+  return ICONS[kind];
+}
+
+/** "create-database" → "Create database". */
+export function operationWord(kind: OperationKind): string {
+  const words = kind.replaceAll("-", " ");
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}

@@ -1,0 +1,223 @@
+import { ChevronDown, ChevronRight, Ellipsis, Folder, FolderOpen, GitFork, Lock } from "lucide-react";
+import type { MouseEvent, ReactNode } from "react";
+import { nameProblem } from "#shared/ids.ts";
+import type { BranchView, CheckoutState } from "#shared/views.ts";
+import { useState } from "react";
+import { FileBadge, StatusBadge } from "../ui/badge.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { cx } from "../ui/cx.ts";
+import { Countdown, RelativeTime } from "../ui/figures.tsx";
+import { formatCount, formatPlural } from "../ui/format.ts";
+import { statusOf, type Row, type Tally } from "./rows.ts";
+
+const NONE = <span className="text-ink-3">–</span>;
+const QUIET_STATES: Readonly<Record<Extract<CheckoutState, "clean" | "stale" | "none">, { readonly word: ReactNode; readonly title: string }>> = {
+  clean: { word: "Clean", title: "The file equals the head" },
+  stale: { word: "Stale", title: "The head has moved on; the file holds nothing unsaved and is renewed when it is opened" },
+  none: { word: NONE, title: "No file yet: it is made when the branch is opened" },
+};
+
+export function FileCell({ state }: { readonly state: CheckoutState }) {
+  if (state === "unsaved" || state === "conflict" || state === "missing") return <FileBadge state={state} />;
+  const quiet = QUIET_STATES[state];
+  return <span title={quiet.title}>{quiet.word}</span>;
+}
+
+export function describeFork(branch: BranchView): string {
+  const from = branch.forkedFrom;
+  if (!from) return "root";
+  return `${from.branch ?? "(purged)"}@${from.checkpoint ?? `v${from.version}`}`;
+}
+
+export function Cell({ children, className, title }: { readonly children?: ReactNode; readonly className?: string; readonly title?: string }) {
+  return (
+    <div role="gridcell" title={title} className={cx("name-cut text-xs text-ink-2", className)}>
+      {children}
+    </div>
+  );
+}
+
+function RenameInput({ branch, onDone }: { readonly branch: BranchView; readonly onDone: (to: string | null) => void }) {
+  const [text, setText] = useState(branch.name);
+  const problem = text === branch.name ? null : nameProblem("branch", text);
+  return (
+    <input
+      autoFocus
+      aria-label={`New name of ${branch.name}`}
+      aria-invalid={problem !== null || undefined}
+      title={problem ?? ""}
+      spellCheck={false}
+      value={text}
+      onFocus={(event) => event.target.select()}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => onDone(null)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Escape") onDone(null);
+        if (event.key === "Enter" && problem === null) onDone(text === branch.name ? null : text);
+      }}
+      className={cx("h-6 min-w-0 flex-1 rounded-sm border bg-raised px-1 text-sm outline-none", problem ? "border-bad" : "border-accent")}
+    />
+  );
+}
+
+export interface RowActions {
+  readonly onToggle: (row: Row) => void;
+  readonly onMenu: (row: Row, event: MouseEvent) => void;
+  readonly onFork: (branch: BranchView) => void;
+  readonly onRename: (branch: BranchView, to: string | null) => void;
+}
+
+function NameText({ row }: { readonly row: Row }) {
+  if (row.kind === "folder") {
+    return (
+      <>
+        {row.expanded ? <FolderOpen size={14} aria-hidden className="shrink-0 text-ink-3" /> : <Folder size={14} aria-hidden className="shrink-0 text-ink-3" />}
+        <span className="name-cut font-medium">{row.path}</span>
+        <span className="shrink-0 text-xs text-ink-3 tabular-nums">{formatPlural(row.tally.count, "branch", "branches")}</span>
+      </>
+    );
+  }
+  if (row.kind === "bundle") {
+    return (
+      <>
+        <span className="name-cut">{row.prefix}*</span>
+        <span className="shrink-0 text-ink-3 tabular-nums">× {formatCount(row.tally.count)}</span>
+      </>
+    );
+  }
+  if (row.kind === "group") {
+    const words: Readonly<Record<string, string>> = { pass: "passed", fail: "failed", none: "without status" };
+    return <span className="name-cut">{`${formatCount(row.tally.count)} ${words[row.status] ?? row.status}`}</span>;
+  }
+  return (
+    <>
+      <span className={cx("name-cut", row.context && "text-ink-3")}>{row.label}</span>
+      {row.branch.forkedFrom === null && row.branch.name === "main" ? <span className="shrink-0 text-xs text-ink-3">default</span> : null}
+    </>
+  );
+}
+
+export function NameCell(props: { readonly row: Row; readonly inset: number; readonly renaming: boolean; readonly actions: RowActions }) {
+  const { row, actions } = props;
+  const Chevron = row.expanded ? ChevronDown : ChevronRight;
+  return (
+    <div role="gridcell" className="flex h-full min-w-0 items-center gap-1.5" style={{ paddingLeft: props.inset + Math.max(0, row.level - 2) * 14 }}>
+      {row.expandable ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={row.expanded ? "Close" : "Open"}
+          className="-mx-1 grid size-5.5 shrink-0 place-items-center rounded-sm text-ink-3 hover:bg-selected-quiet"
+          onClick={(event) => {
+            event.stopPropagation();
+            actions.onToggle(row);
+          }}
+        >
+          <Chevron size={14} aria-hidden />
+        </button>
+      ) : (
+        <span className="w-3.5 shrink-0" />
+      )}
+      {row.kind === "branch" && props.renaming ? <RenameInput branch={row.branch} onDone={(to) => actions.onRename(row.branch, to)} /> : <NameText row={row} />}
+      {props.renaming ? null : (
+        <span className="ml-auto hidden shrink-0 group-hover:flex">
+          {row.kind === "branch" ? (
+            <IconButton
+              tabIndex={-1}
+              icon={GitFork}
+              label="Fork"
+              shortcut="N"
+              onClick={(event) => {
+                event.stopPropagation();
+                actions.onFork(row.branch);
+              }}
+            />
+          ) : null}
+          <IconButton
+            tabIndex={-1}
+            icon={Ellipsis}
+            label="Actions"
+            onClick={(event) => {
+              event.stopPropagation();
+              actions.onMenu(row, event);
+            }}
+          />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** "3 pass, 509 fail" with a bar whose parts are never thinner than they can be seen. */
+function TallyCells({ tally }: { readonly tally: Tally }) {
+  const parts = [
+    { count: tally.pass, word: "pass", text: "text-ok", bar: "bg-ok" },
+    { count: tally.fail, word: "fail", text: "text-bad", bar: "bg-bad" },
+    { count: tally.running, word: "running", text: "text-ink", bar: "bg-busy" },
+    { count: tally.unsaved, word: "unsaved", text: "text-warn", bar: null },
+  ].filter((part) => part.count > 0);
+  const bars = parts.filter((part) => part.bar !== null);
+  return (
+    <Cell className="flex items-center gap-2" title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
+      <span className="name-cut min-w-0">
+        {parts.map((part, index) => (
+          <span key={part.word}>
+            {index > 0 ? ", " : ""}
+            <b className={cx("font-semibold tabular-nums", part.text)}>{formatCount(part.count)}</b> {part.word}
+          </span>
+        ))}
+      </span>
+      {bars.length > 0 ? (
+        <span aria-hidden className="flex h-1.5 w-14 shrink-0 gap-px overflow-hidden rounded-xs">
+          {bars.map((part) => (
+            <i key={part.word} className={cx("min-w-1", part.bar)} style={{ flex: part.count }} />
+          ))}
+        </span>
+      ) : null}
+    </Cell>
+  );
+}
+
+/** Everything right of the name. */
+export function RowCells({ row }: { readonly row: Row }) {
+  if (row.kind === "folder") return null;
+  if (row.kind !== "branch") {
+    return (
+      <>
+        <Cell title={describeFork(row.sample)}>{row.kind === "bundle" ? describeFork(row.sample) : null}</Cell>
+        <Cell />
+        <Cell className="text-right">
+          <RelativeTime at={row.tally.headAt} />
+        </Cell>
+        <Cell className="narrow:hidden" />
+        <Cell />
+        <Cell className="text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
+        <TallyCells tally={row.tally} />
+        <Cell />
+      </>
+    );
+  }
+  const { branch } = row;
+  const status = statusOf(branch);
+  return (
+    <>
+      <Cell title={describeFork(branch)} className={branch.forkedFrom ? "" : "text-ink-3"}>
+        {describeFork(branch)}
+      </Cell>
+      <Cell title={`v${branch.head}`}>
+        {branch.headCheckpoint ?? <span className="text-ink-3 tabular-nums">v{branch.head}</span>}
+      </Cell>
+      <Cell className="text-right">
+        <RelativeTime at={branch.headAt} />
+      </Cell>
+      <Cell className="text-right tabular-nums narrow:hidden">{branch.checkpoints === 0 ? NONE : formatCount(branch.checkpoints)}</Cell>
+      <Cell className="flex items-center">
+        <FileCell state={branch.checkout.state} />
+      </Cell>
+      <Cell className="text-right">{branch.expiresAt === null ? NONE : <Countdown until={branch.expiresAt} />}</Cell>
+      <Cell className="flex items-center">{status === "none" ? NONE : <StatusBadge status={status} />}</Cell>
+      <Cell className="grid place-items-center">{branch.protected ? <Lock size={14} role="img" aria-label="Protected" /> : null}</Cell>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import type { RequestInput } from "#shared/contract.ts";
+import type { StoreView } from "#shared/views.ts";
+import type { Api } from "../api/api.ts";
+import { toErrorView } from "../api/api-error.ts";
+import { appState, selectDatabase, setHello, showScreen } from "../app-state.ts";
+import { resetBranchesView } from "../branches/branches-view.ts";
+import { showError } from "../ui/toasts.ts";
+
+type OpenRequest = "store.open" | "store.create" | "store.demo";
+
+/** Opens a store and shows its first database. Throws `ApiError`; the store that was open stays open then. */
+export async function openStore<K extends OpenRequest>(api: Api, name: K, input: RequestInput<K>): Promise<StoreView> {
+  const store = (await api.request(name, input)) as StoreView;
+  await showStore(api);
+  return store;
+}
+
+/** Asks the host what is open and shows it. */
+async function showStore(api: Api): Promise<void> {
+  const hello = await api.request("app.hello", {});
+  selectDatabase(null);
+  resetBranchesView();
+  setHello(hello);
+  if (hello.store) await chooseDatabase(api, null);
+}
+
+/** `preferred` when it exists, else the first by name; null in an empty store. */
+export async function chooseDatabase(api: Api, preferred: string | null): Promise<void> {
+  const databases = await api.request("database.list", {});
+  const chosen = databases.find((database) => database.name === preferred) ?? databases[0];
+  selectDatabase(chosen?.name ?? null);
+}
+
+/** Closes the store; the first-run screen follows. */
+export async function leaveStore(api: Api): Promise<void> {
+  try {
+    await api.request("store.close", {});
+    await showStore(api);
+    showScreen("branches");
+  } catch (error) {
+    showError(toErrorView(error), () => void leaveStore(api));
+  }
+}
+
+/** A store that moved on without the chosen database (dropped, renamed elsewhere) shows another. */
+export async function keepDatabaseChosen(api: Api): Promise<void> {
+  const { database, hello } = appState.get();
+  if (!hello?.store) return;
+  const databases = await api.request("database.list", {});
+  if (databases.some((each) => each.name === database)) return;
+  selectDatabase(databases[0]?.name ?? null);
+}

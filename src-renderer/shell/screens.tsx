@@ -1,0 +1,18 @@
+import type { ComponentType } from "react";
+import { ActivityScreen } from "../activity/activity-screen.tsx";
+import type { ScreenName } from "../app-state.ts";
+import { BranchesScreen } from "../branches/branches-screen.tsx";
+import { HistoryScreen } from "../history/history-screen.tsx";
+import { ImportScreen } from "../import-report/import-screen.tsx";
+import { SettingsScreen } from "../settings/settings-screen.tsx";
+import { TrashScreen } from "../trash/trash-screen.tsx";
+
+/** The one place that knows every screen; screens never import each other. */
+export const SCREENS: Readonly<Record<ScreenName, ComponentType>> = {
+  branches: BranchesScreen,
+  history: HistoryScreen,
+  activity: ActivityScreen,
+  trash: TrashScreen,
+  settings: SettingsScreen,
+  import: ImportScreen,
+};
