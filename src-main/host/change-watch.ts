@@ -75,7 +75,7 @@ export class ChangeWatch {
     for (const database of this.#databases) now.set(database, new Set(this.#store.unsavedBranches(database)));
     for (const [database, branches] of now) {
       const before = this.#unsaved.get(database) ?? new Set<string>();
-      const changed = [...branches.symmetricDifference(before)];
+      const changed = [...branches].filter((branch) => !before.has(branch)).concat([...before].filter((branch) => !branches.has(branch)));
       if (changed.length > 0) this.#emit({ type: "checkouts-changed", database, branches: changed });
     }
     this.#unsaved = now;

@@ -58,7 +58,9 @@ export class JobRegistry {
   /** Running jobs worth showing and those that ended lately, oldest first. */
   list(): JobView[] {
     this.#forgetOld();
-    return [...this.#jobs.values()].filter((job) => job.announced || Date.now() - job.view.startedAt >= ANNOUNCE_AFTER_MS).map((job) => job.view);
+    return [...this.#jobs.values()]
+      .filter((job) => job.announced || Date.now() - job.view.startedAt >= ANNOUNCE_AFTER_MS)
+      .map((job) => job.view);
   }
 
   get running(): number {
@@ -81,7 +83,17 @@ export class JobRegistry {
 
   #start(about: { readonly title: string; readonly unit: JobView["unit"] }): Job {
     const id = randomUUID();
-    const view: JobView = { id, title: about.title, phase: "", done: 0, total: null, unit: about.unit, startedAt: Date.now(), state: "running", cancellable: true };
+    const view: JobView = {
+      id,
+      title: about.title,
+      phase: "",
+      done: 0,
+      total: null,
+      unit: about.unit,
+      startedAt: Date.now(),
+      state: "running",
+      cancellable: true,
+    };
     const job: Job = { view, abort: new AbortController(), announced: false, sentAt: 0, timer: null, endedAt: null };
     job.timer = setTimeout(() => this.#send(job), ANNOUNCE_AFTER_MS);
     this.#jobs.set(id, job);

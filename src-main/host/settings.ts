@@ -94,7 +94,11 @@ export class Settings {
       }
       renameSync(unfinished, this.#file);
     } catch (error) {
-      throw new EngineError("io-failed", `Settings could not be written to ${this.#file}`, { cause: error, untouched: "The settings on disk are as they were.", details: { path: this.#file } });
+      throw new EngineError("io-failed", `Settings could not be written to ${this.#file}`, {
+        cause: error,
+        untouched: "The settings on disk are as they were.",
+        details: { path: this.#file },
+      });
     }
   }
 }

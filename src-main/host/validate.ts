@@ -18,7 +18,10 @@ export function parseRequest(name: unknown, input: unknown): ParsedRequest {
   }
   const schema = REQUESTS[name];
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new EngineError("bad-argument", `${name}: expected an object, found ${input === null ? "null" : Array.isArray(input) ? "an array" : typeof input}`);
+    throw new EngineError(
+      "bad-argument",
+      `${name}: expected an object, found ${input === null ? "null" : Array.isArray(input) ? "an array" : typeof input}`,
+    );
   }
   const unknown = Object.keys(input).find((key) => !Object.hasOwn(schema.entries, key));
   if (unknown !== undefined) throw new EngineError("bad-argument", `${name}: unknown argument "${unknown.slice(0, 80)}"`);
@@ -26,7 +29,11 @@ export function parseRequest(name: unknown, input: unknown): ParsedRequest {
   if (parsed.success) return { name, input: parsed.output };
   const issue = parsed.issues[0];
   const where = v.getDotPath(issue);
-  throw new EngineError(issue.type === "check" ? "bad-name" : "bad-argument", `${name}${where ? `, ${where}` : ""}: ${issue.message}`, where ? { details: { name: where } } : {});
+  throw new EngineError(
+    issue.type === "check" ? "bad-name" : "bad-argument",
+    `${name}${where ? `, ${where}` : ""}: ${issue.message}`,
+    where ? { details: { name: where } } : {},
+  );
 }
 
 function isRequestName(name: string): name is RequestName {

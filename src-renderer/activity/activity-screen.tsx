@@ -23,7 +23,7 @@ export function ActivityScreen() {
     />
   );
   return (
-    <section aria-label="Activity" data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
+    <section aria-label="Activity" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
       {tab === "operations" ? <OperationLog tabs={tabs} /> : <JobList tabs={tabs} onShowOperations={() => setTab("operations")} />}
     </section>
   );

@@ -17,7 +17,7 @@ export function JobList({ tabs, onShowOperations }: { readonly tabs: ReactNode; 
   const cancel = (job: JobView) => void requestOrReport(api, "job.cancel", { id: job.id });
   return (
     <>
-      <header className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
+      <header data-pane="toolbar" className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
         <h1 className="font-semibold">Activity</h1>
         {tabs}
       </header>
@@ -30,7 +30,7 @@ export function JobList({ tabs, onShowOperations }: { readonly tabs: ReactNode; 
       ) : jobs.length === 0 ? (
         <EmptyState icon={ListChecks} text="No job is running. Imports, exports and checks that take longer than a moment appear here." action={<Button onClick={onShowOperations}>Show operations</Button>} />
       ) : (
-        <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <div data-pane="main" className="min-h-0 flex-1 overflow-y-auto p-4">
           <JobGroup title="Running" jobs={running} onCancel={cancel} />
           <JobGroup title="Ended lately" jobs={ended} onCancel={cancel} />
         </div>

@@ -20,7 +20,7 @@ import { EmptyState, ErrorPanel, Skeleton } from "../ui/states.tsx";
 import type { TextColumn } from "../ui/table-text.ts";
 import { countGroups, GROUP_WORDS, isFiltering, listActors, matchesOperation, type OperationFilter } from "./operation-filter.ts";
 import { OperationDetail } from "./operation-detail.tsx";
-import { operationIcon, operationWord } from "./operation-words.ts";
+import { OPERATION_ICONS, operationWord } from "./operation-words.ts";
 
 const PAGE_ROWS = 1_000;
 const NO_FILTER: OperationFilter = { text: "", group: "all", database: null, actor: null };
@@ -71,7 +71,7 @@ export function OperationLog({ tabs }: { readonly tabs: ReactNode }) {
         <EmptyState text="Nothing was done in this store yet." action={<Button onClick={() => showScreen("branches")}>Show branches</Button>} />
       ) : (
         <div className="flex min-h-0 flex-1">
-          <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          <div data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col">
             {shown.length === 0 ? (
               <EmptyState text={`Nothing matches among ${formatPlural(loaded.length, "operation")}.`} action={<Button onClick={() => setFilter(NO_FILTER)}>Clear filter</Button>} />
             ) : (
@@ -116,12 +116,13 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
     run: () => onFilter({ ...filter, [key]: value }),
   });
   return (
-    <header className="flex min-h-11 flex-none flex-wrap items-center gap-2 border-b border-line px-3 py-2">
+    <header data-pane="toolbar" className="flex min-h-11 flex-none flex-wrap items-center gap-2 border-b border-line px-3 py-2">
       <h1 className="font-semibold">Activity</h1>
       {tabs}
       <TextInput
         icon={Search}
         aria-label="Filter operations"
+        data-filter
         placeholder="Filter, e.g. promoted main"
         value={filter.text}
         onChange={(event) => onFilter({ ...filter, text: event.target.value })}
@@ -142,7 +143,7 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
           Redo last undone
         </Button>
       </span>
-      <div role="group" aria-label="Kind" className="flex w-full flex-wrap gap-1.5">
+      <fieldset aria-label="Kind" className="flex w-full flex-wrap gap-1.5">
         <Chip on={filter.group === "all"} count={formatCount(counts.get("all") ?? 0)} onClick={() => onFilter({ ...filter, group: "all" })}>
           All
         </Chip>
@@ -151,12 +152,12 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
             {word}
           </Chip>
         ))}
-      </div>
+      </fieldset>
     </header>
   );
 }
 
-const COLUMNS = "grid grid-cols-[16px_minmax(0,1fr)_96px_minmax(64px,160px)_minmax(64px,112px)_64px_72px] items-center gap-x-3 px-3";
+const COLUMNS = "grid grid-cols-[16px_minmax(0,1fr)_96px_minmax(64px,160px)_minmax(64px,112px)_64px_24px] items-center gap-x-3 px-3";
 
 interface RowsProps {
   readonly operations: readonly OperationView[];
@@ -198,7 +199,7 @@ function OperationRows({ operations, selected, onSelect, onEnd }: RowsProps) {
 }
 
 function OperationCells({ operation, chosen, onUndo }: { readonly operation: OperationView; readonly chosen: boolean; readonly onUndo: () => void }) {
-  const Icon = operationIcon(operation.kind);
+  const Icon = OPERATION_ICONS[operation.kind];
   const off = operation.state === "undone";
   const quiet = off ? "text-ink-3" : "text-ink-2";
   return (

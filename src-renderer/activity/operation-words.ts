@@ -18,7 +18,7 @@ import {
 } from "lucide-react";
 import type { OperationKind } from "#shared/views.ts";
 
-const ICONS: Readonly<Record<OperationKind, LucideIcon>> = {
+export const OPERATION_ICONS: Readonly<Record<OperationKind, LucideIcon>> = {
   "create-database": Database,
   "drop-database": Trash2,
   "restore-database": Database,
@@ -42,10 +42,6 @@ const ICONS: Readonly<Record<OperationKind, LucideIcon>> = {
   undo: Undo2,
   redo: Redo2,
 };
-
-export function operationIcon(kind: OperationKind): LucideIcon {
-  return ICONS[kind];
-}
 
 /** "create-database" → "Create database". */
 export function operationWord(kind: OperationKind): string {

@@ -93,7 +93,7 @@ function NameText({ row }: { readonly row: Row }) {
   return (
     <>
       <span className={cx("name-cut", row.context && "text-ink-3")}>{row.label}</span>
-      {row.branch.forkedFrom === null && row.branch.name === "main" ? <span className="shrink-0 text-xs text-ink-3">default</span> : null}
+      {row.branch.forkedFrom === null && row.branch.name === "main" ? <span className="shrink-0 text-xs font-normal text-ink-3">default</span> : null}
     </>
   );
 }
@@ -102,7 +102,7 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
   const { row, actions } = props;
   const Chevron = row.expanded ? ChevronDown : ChevronRight;
   return (
-    <div role="gridcell" className="flex h-full min-w-0 items-center gap-1.5" style={{ paddingLeft: props.inset + Math.max(0, row.level - 2) * 14 }}>
+    <div role="gridcell" className={cx("flex h-full min-w-0 items-center gap-1.5", row.kind === "folder" && "col-span-full")} style={{ paddingLeft: props.inset + Math.max(0, row.level - 2) * 14 }}>
       {row.expandable ? (
         <button
           type="button"
@@ -149,33 +149,46 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
   );
 }
 
-/** "3 pass, 509 fail" with a bar whose parts are never thinner than they can be seen. */
-function TallyCells({ tally }: { readonly tally: Tally }) {
-  const parts = [
+interface TallyPart {
+  readonly count: number;
+  readonly word: string;
+  readonly text: string;
+  readonly bar: string | null;
+}
+
+function tallyParts(tally: Tally): readonly TallyPart[] {
+  return [
     { count: tally.pass, word: "pass", text: "text-ok", bar: "bg-ok" },
     { count: tally.fail, word: "fail", text: "text-bad", bar: "bg-bad" },
     { count: tally.running, word: "running", text: "text-ink", bar: "bg-busy" },
     { count: tally.unsaved, word: "unsaved", text: "text-warn", bar: null },
   ].filter((part) => part.count > 0);
-  const bars = parts.filter((part) => part.bar !== null);
+}
+
+/** "3 pass, 509 fail": the words stand beside the colours. */
+function TallyText({ parts }: { readonly parts: readonly TallyPart[] }) {
   return (
-    <Cell className="flex items-center gap-2" title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
-      <span className="name-cut min-w-0">
-        {parts.map((part, index) => (
-          <span key={part.word}>
-            {index > 0 ? ", " : ""}
-            <b className={cx("font-semibold tabular-nums", part.text)}>{formatCount(part.count)}</b> {part.word}
-          </span>
-        ))}
-      </span>
-      {bars.length > 0 ? (
-        <span aria-hidden className="flex h-1.5 w-14 shrink-0 gap-px overflow-hidden rounded-xs">
-          {bars.map((part) => (
-            <i key={part.word} className={cx("min-w-1", part.bar)} style={{ flex: part.count }} />
-          ))}
+    <Cell title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
+      {parts.map((part, index) => (
+        <span key={part.word}>
+          {index > 0 ? ", " : ""}
+          <b className={cx("font-semibold tabular-nums", part.text)}>{formatCount(part.count)}</b> {part.word}
         </span>
-      ) : null}
+      ))}
     </Cell>
+  );
+}
+
+/** The same as a bar; no part is too thin to be seen. */
+function TallyBar({ parts }: { readonly parts: readonly TallyPart[] }) {
+  return (
+    <span aria-hidden className="flex h-1.5 w-18 max-w-full gap-px overflow-hidden rounded-xs">
+      {parts
+        .filter((part) => part.bar !== null)
+        .map((part) => (
+          <i key={part.word} className={cx("min-w-1", part.bar)} style={{ flex: part.count }} />
+        ))}
+    </span>
   );
 }
 
@@ -183,17 +196,18 @@ function TallyCells({ tally }: { readonly tally: Tally }) {
 export function RowCells({ row }: { readonly row: Row }) {
   if (row.kind === "folder") return null;
   if (row.kind !== "branch") {
+    const parts = tallyParts(row.tally);
     return (
       <>
         <Cell title={describeFork(row.sample)}>{row.kind === "bundle" ? describeFork(row.sample) : null}</Cell>
-        <Cell />
+        <TallyText parts={row.kind === "bundle" ? parts : []} />
         <Cell className="text-right">
           <RelativeTime at={row.tally.headAt} />
         </Cell>
         <Cell className="narrow:hidden" />
         <Cell />
         <Cell className="text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
-        <TallyCells tally={row.tally} />
+        <Cell className="flex items-center">{row.kind === "bundle" ? <TallyBar parts={parts} /> : <StatusBadge status={row.status} />}</Cell>
         <Cell />
       </>
     );
@@ -212,7 +226,7 @@ export function RowCells({ row }: { readonly row: Row }) {
         <RelativeTime at={branch.headAt} />
       </Cell>
       <Cell className="text-right tabular-nums narrow:hidden">{branch.checkpoints === 0 ? NONE : formatCount(branch.checkpoints)}</Cell>
-      <Cell className="flex items-center">
+      <Cell className="flex items-center pl-1.5 narrow:pl-0">
         <FileCell state={branch.checkout.state} />
       </Cell>
       <Cell className="text-right">{branch.expiresAt === null ? NONE : <Countdown until={branch.expiresAt} />}</Cell>

@@ -23,7 +23,7 @@ const DRAG_TYPE = "application/x-coppice-branch";
 /** Letters that are commands while nothing has been typed yet. */
 const COMMAND_LETTERS = /^[npc]$/;
 const GRID =
-  "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_76px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_72px_72px_minmax(76px,.6fr)_18px]";
+  "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_82px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_78px_70px_minmax(76px,.6fr)_18px]";
 
 const COLUMNS: readonly { readonly column: SortColumn; readonly title: string; readonly hint?: string; readonly right?: boolean; readonly wideOnly?: boolean }[] = [
   { column: "name", title: "Branch" },
@@ -49,7 +49,7 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
             role="columnheader"
             title={hint}
             aria-sort={on ? (sort.descending ? "descending" : "ascending") : undefined}
-            className={cx("name-cut", right && "text-right", wideOnly && "narrow:hidden")}
+            className={cx("name-cut", right && "text-right", column === "file" && "pl-1.5 narrow:pl-0", wideOnly && "narrow:hidden")}
             style={column === "name" ? { paddingLeft: inset } : undefined}
           >
             {sortable ? (

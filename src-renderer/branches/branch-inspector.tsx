@@ -28,16 +28,20 @@ function Heading({ branch }: { readonly branch: BranchView }) {
   const unsaved = state === "unsaved" || state === "conflict";
   const entries = () => menuEntries("branch", createContext(api), true);
   return (
-    <div className="flex items-center gap-2">
-      <svg width="12" height="12" className="shrink-0" aria-hidden>
+    <div className="flex items-start gap-2">
+      <svg width="12" height="12" className="mt-1 shrink-0" aria-hidden>
         <circle cx="6" cy="6" r={unsaved ? 4.5 : 5} fill={unsaved ? "none" : laneColor(branch.name)} stroke={unsaved ? laneColor(branch.name) : "none"} strokeWidth="2" />
       </svg>
-      <h2 title={branch.name} className="name-cut text-md font-semibold">
-        {branch.name}
-      </h2>
-      {unsaved || state === "missing" ? <FileBadge state={state} /> : null}
-      {statusOf(branch) === "none" ? null : <StatusBadge status={statusOf(branch)} />}
-      <span className="ml-auto">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-1">
+        <h2 title={branch.name} className="name-cut text-md font-semibold">
+          {branch.name}
+        </h2>
+        <span className="flex gap-1.5 empty:hidden">
+          {unsaved || state === "missing" ? <FileBadge state={state} /> : null}
+          {statusOf(branch) === "none" ? null : <StatusBadge status={statusOf(branch)} />}
+        </span>
+      </div>
+      <span className="-mt-0.5">
         <Menu label="Branch actions" entries={entries()} align="end">
           <IconButton icon={Ellipsis} label="All actions" />
         </Menu>
@@ -111,7 +115,7 @@ function FileNotice({ branch }: { readonly branch: BranchView }) {
           </>
         }
       >
-        The file holds unsaved work on v{branch.checkout.base}, but the head is v{branch.head}. Either way what is in the file stays as a version.
+        The file holds unsaved work on {branch.checkout.base === null ? "an older version" : `v${branch.checkout.base}`}, but the head is v{branch.head}. Either way what is in the file stays as a version.
       </Notice>
     );
   }
@@ -149,7 +153,7 @@ function branchFacts(branch: BranchView, detail: BranchDetail | undefined, onExt
     { label: "Unsaved", value: checkout.state === "unsaved" || checkout.state === "conflict" ? states[checkout.state] : quiet(states[checkout.state]) },
     { label: "Opened by", value: detail && detail.holders.length > 0 ? detail.holders.map(describeHolder).join("; ") : null },
     { label: "Forks", value: detail && detail.children > 0 ? formatCount(detail.children) : null },
-    { label: "Logical", value: detail ? <><Bytes value={detail.logicalBytes} /> {quiet(`${formatCount(detail.pageCount)} pages of ${formatCount(detail.pageSize)}`)}</> : null },
+    { label: "Logical", value: detail ? <><Bytes value={detail.logicalBytes} /> {quiet(formatPlural(detail.pageCount, "page"))}</> : null, title: detail ? `${formatCount(detail.pageSize)} bytes a page` : "" },
     { label: "Stored", value: detail ? <><Bytes value={detail.storedBytes} /> {quiet("since the fork")}</> : null },
   ];
 }

@@ -4,7 +4,7 @@ import { useApi } from "../api/queries.ts";
 import { openDialog, openImport, selectBranches, useAppState } from "../app-state.ts";
 import { Chip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { formatCount } from "../ui/format.ts";
+import { formatCount, formatPlural } from "../ui/format.ts";
 import { useNow } from "../ui/now.ts";
 import { EmptyState, ErrorPanel, Skeleton } from "../ui/states.tsx";
 import { BranchGrid } from "./branch-grid.tsx";
@@ -39,7 +39,7 @@ function Footer({ visible, rows }: { readonly visible: Visible; readonly rows: B
   return (
     <div className="flex h-7 shrink-0 items-center gap-3 border-t border-line px-3 text-xs text-ink-3 tabular-nums">
       <span role="status" className="name-cut">
-        {visible.problem ?? `${formatCount(shown)} of ${formatCount(total)} branches${describeFolded(rows.folded)}`}
+        {visible.problem ?? `${formatCount(shown)} of ${formatPlural(total, "branch", "branches")}${describeFolded(rows.folded)}`}
         {loading && loaded < total ? ` · reading, ${formatCount(loaded)} so far` : ""}
       </span>
       {hidden > 0 || solo !== null ? (

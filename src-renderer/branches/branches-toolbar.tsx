@@ -21,10 +21,10 @@ function Chips({ branches, now }: { readonly branches: readonly BranchView[]; re
   const filter = useBranchesView((view) => view.filter.trim());
   const counts = useMemo(() => ({ ...tally(branches), soon: branches.filter((branch) => branch.expiresAt !== null && branch.expiresAt - now < HOUR_MS).length }), [branches, now]);
   const chips = [
-    { text: "is:unsaved", label: "Unsaved", icon: CircleDot, count: counts.unsaved },
-    { text: "status:pass", label: "Pass", icon: Check, count: counts.pass },
-    { text: "status:fail", label: "Fail", icon: X, count: counts.fail },
-    { text: "ttl:<1h", label: "Expires < 1 h", icon: Timer, count: counts.soon },
+    { text: "is:unsaved", label: "Unsaved", icon: CircleDot, count: counts.unsaved, wideOnly: false },
+    { text: "status:pass", label: "Pass", icon: Check, count: counts.pass, wideOnly: false },
+    { text: "status:fail", label: "Fail", icon: X, count: counts.fail, wideOnly: false },
+    { text: "ttl:<1h", label: "Expires < 1 h", icon: Timer, count: counts.soon, wideOnly: true },
   ];
   return (
     <div role="group" aria-label="Quick filters" className="flex min-w-0 gap-2 overflow-hidden">
@@ -34,7 +34,7 @@ function Chips({ branches, now }: { readonly branches: readonly BranchView[]; re
       {chips
         .filter((chip) => chip.count > 0 || chip.text === filter)
         .map((chip) => (
-          <Chip key={chip.text} on={filter === chip.text} icon={chip.icon} count={formatCount(chip.count)} onClick={() => changeBranchesView({ filter: filter === chip.text ? "" : chip.text })}>
+          <Chip key={chip.text} className={chip.wideOnly && filter !== chip.text ? "narrow:hidden" : ""} on={filter === chip.text} icon={chip.icon} count={formatCount(chip.count)} onClick={() => changeBranchesView({ filter: filter === chip.text ? "" : chip.text })}>
             {chip.label}
           </Chip>
         ))}
@@ -58,7 +58,7 @@ export function BranchesToolbar({ branches, problem, now }: { readonly branches:
         placeholder="Filter, e.g. is:leaf status:pass"
         value={filter}
         invalid={problem !== null}
-        boxClassName="ml-2 w-75 shrink"
+        boxClassName="ml-2 w-75 shrink narrow:w-60"
         trailing={filter === "" ? <Kbd shortcut="Mod+F" /> : <IconButton icon={X} label="Clear filter" className="-mr-1.5" onClick={() => changeBranchesView({ filter: "" })} />}
         onChange={(event) => changeBranchesView({ filter: event.target.value })}
         onKeyDown={(event) => {

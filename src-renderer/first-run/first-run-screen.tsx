@@ -59,7 +59,7 @@ export function FirstRunScreen() {
     if (folder !== null) openFolder(folder);
   };
   return (
-    <main data-pane="main" className="flex min-h-0 min-w-0 flex-1">
+    <div className="flex min-h-0 min-w-0 flex-1">
       <div className="flex w-105 min-w-75 flex-none flex-col gap-3 overflow-y-auto border-r border-line bg-surface px-6 pt-8 pb-4 max-[1100px]:w-85">
         <header className="mb-2">
           <h1 className="text-lg font-semibold">Branch a SQLite database</h1>
@@ -98,7 +98,7 @@ export function FirstRunScreen() {
       ) : (
         <ImportPanel hello={hello} store={null} />
       )}
-    </main>
+    </div>
   );
 }
 

@@ -31,7 +31,7 @@ export function RecentStores({ recent, home, disabled, onOpen }: RecentStoresPro
       </h2>
       <ul className="overflow-hidden rounded-lg border border-line bg-raised">
         {recent.map((entry) => (
-          <li key={entry.path} className="group flex h-12 items-center border-t border-line pr-1.5 first:border-t-0 hover:bg-hover">
+          <li key={entry.path} className="group relative flex h-12 items-center border-t border-line first:border-t-0 hover:bg-hover">
             <button
               type="button"
               disabled={disabled || !entry.exists}
@@ -47,9 +47,9 @@ export function RecentStores({ recent, home, disabled, onOpen }: RecentStoresPro
                 </span>
                 <span className="name-cut block text-xs text-ink-3">{entry.exists ? describeContents(entry) : "Not found: the folder was moved, deleted or is not mounted"}</span>
               </span>
-              <RelativeTime at={entry.openedAt} className="shrink-0 text-xs text-ink-3" />
+              <RelativeTime at={entry.openedAt} className="shrink-0 text-xs text-ink-3 group-focus-within:invisible group-hover:invisible" />
             </button>
-            <IconButton icon={X} label={`Remove ${fileNameOf(entry.path)} from the list`} className="ml-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100" onClick={() => void forget(entry.path)} />
+            <IconButton icon={X} label={`Remove ${fileNameOf(entry.path)} from the list`} className="absolute! right-2 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100" onClick={() => void forget(entry.path)} />
           </li>
         ))}
       </ul>

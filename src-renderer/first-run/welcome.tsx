@@ -26,7 +26,6 @@ export function Welcome() {
 
 /** One trunk, three shoots; the middle one goes back into the trunk. */
 function Picture() {
-  const dot = (x: number, y: number, colour: string, hollow = false) => <circle cx={x} cy={y} r={5} fill={hollow ? "var(--canvas)" : colour} stroke={colour} strokeWidth={2.5} />;
   return (
     <svg viewBox="0 0 420 132" className="w-105 max-w-full" fill="none" strokeWidth={2.5} strokeLinecap="round" role="img" aria-label="Three branches leave main; one of them is promoted back onto it">
       <path d="M16 24H404" stroke="var(--lane-main)" />
@@ -34,15 +33,19 @@ function Picture() {
       <path d="M92 24C120 24 104 90 134 90H286" stroke="var(--lane-3)" />
       <path d="M92 24C124 24 100 120 134 120H196" stroke="var(--lane-8)" />
       <path d="M286 90C318 90 306 24 338 24" stroke="var(--lane-3)" strokeDasharray="1 7" />
-      {dot(40, 24, "var(--lane-main)")}
-      {dot(92, 24, "var(--lane-main)")}
-      {dot(174, 58, "var(--lane-5)")}
-      {dot(226, 58, "var(--lane-5)")}
-      {dot(174, 90, "var(--lane-3)")}
-      {dot(232, 90, "var(--lane-3)")}
-      {dot(286, 90, "var(--lane-3)")}
-      {dot(196, 120, "var(--lane-8)", true)}
-      {dot(338, 24, "var(--lane-main)")}
+      <Dot x={40} y={24} colour="var(--lane-main)" />
+      <Dot x={92} y={24} colour="var(--lane-main)" />
+      <Dot x={174} y={58} colour="var(--lane-5)" />
+      <Dot x={226} y={58} colour="var(--lane-5)" />
+      <Dot x={174} y={90} colour="var(--lane-3)" />
+      <Dot x={232} y={90} colour="var(--lane-3)" />
+      <Dot x={286} y={90} colour="var(--lane-3)" />
+      <Dot x={196} y={120} colour="var(--lane-8)" hollow />
+      <Dot x={338} y={24} colour="var(--lane-main)" />
     </svg>
   );
+}
+
+function Dot({ x, y, colour, hollow = false }: { readonly x: number; readonly y: number; readonly colour: string; readonly hollow?: boolean }) {
+  return <circle cx={x} cy={y} r={5} fill={hollow ? "var(--canvas)" : colour} stroke={colour} />;
 }

@@ -63,7 +63,7 @@ function BranchHistory({ database, branch }: { readonly database: string; readon
   const versions = useMemo(() => distinctVersions((pages ?? []).flatMap((page) => page.versions)), [pages]);
   return (
     <section aria-label="History" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
-      <header className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
+      <header data-pane="toolbar" className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
         <h1 className="shrink-0 font-semibold">History</h1>
         <span className="name-cut text-ink-2">{branch}</span>
         {view?.checkout.state === "unsaved" || view?.checkout.state === "conflict" ? <FileBadge state={view.checkout.state} /> : null}
@@ -112,12 +112,12 @@ function HistoryPanes(props: PanesProps) {
   const [selectedKey, setSelectedKey] = useState<string | null>(null);
   const [exported, setExported] = useState<HistoryRow | null>(null);
   const rows = useMemo(() => buildTimeline(view, versions, open), [view, versions, open]);
-  const selected = rows.find((row) => row.key === selectedKey) ?? rows[0] ?? null;
+  const selected = rows.find((row) => row.key === selectedKey) ?? currentRow(rows);
   const acts = useHistoryActs(view, setExported);
   const toggle = (key: string) => setOpen((keys) => (keys.has(key) ? new Set([...keys].filter((other) => other !== key)) : new Set([...keys, key])));
   return (
     <div className="flex min-h-0 flex-1">
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col">
         {props.failure ? (
           <div className="p-3">
             <ErrorPanel error={toErrorView(props.failure)} onRetry={props.onRetry} />
@@ -154,6 +154,11 @@ function Detail({ row, branch, acts, onSelect, onToggle }: DetailProps) {
       </Button>
     </div>
   );
+}
+
+/** What the branch is now: its unsaved changes, else its head. */
+function currentRow(rows: readonly TimelineRow[]): TimelineRow | null {
+  return rows.find((row) => row.type === "unsaved" || (row.type === "version" && row.version.place === "head")) ?? rows[0] ?? null;
 }
 
 /** Two pages may overlap when a version was added between their requests. */

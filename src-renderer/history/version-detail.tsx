@@ -36,16 +36,16 @@ export function VersionDetail({ version, branch, acts, onSelectVersion }: Versio
           </Menu>
         </div>
         {version.message ? <p className="text-xs wrap-anywhere whitespace-pre-wrap text-ink-2">{version.message}</p> : null}
-        <div className="grid grid-cols-2 gap-2">
+        <div className="flex flex-wrap gap-2">
           {move ? (
-            <Button variant="primary" icon={move.icon} className="col-span-2" busy={acts.busy} onClick={() => acts.moveTo(version)}>
+            <Button variant="primary" icon={move.icon} className="w-full" busy={acts.busy} onClick={() => acts.moveTo(version)}>
               {move.label}
             </Button>
           ) : null}
-          <Button icon={GitFork} onClick={() => acts.fork(version)}>
+          <Button icon={GitFork} className="flex-auto" onClick={() => acts.fork(version)}>
             Fork here
           </Button>
-          <Button icon={FileLock2} disabled={acts.busy !== null} onClick={() => acts.openReadOnly(version)}>
+          <Button icon={FileLock2} className="flex-auto" disabled={acts.busy !== null} onClick={() => acts.openReadOnly(version)}>
             Open read-only
           </Button>
         </div>

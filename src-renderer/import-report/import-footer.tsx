@@ -32,7 +32,7 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
   const judgement = judgeName(name, taken);
   const folder = typedFolder ?? `${hello.home}/${name}.coppice`;
   const target: ImportTarget = choice === CURRENT ? { kind: "current" } : choice === NEW ? { kind: "new", spec: folder.trim() } : { kind: "existing", spec: choice };
-  const ready = report.canImport && judgement.state === "free" && (target.kind !== "new" || target.spec !== "");
+  const ready = judgement.state === "free" && (target.kind !== "new" || target.spec !== "");
 
   return (
     <form
@@ -47,13 +47,12 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
           label="Database name"
           autoFocus
           value={name}
-          disabled={!report.canImport}
           problem={judgement.state === "free" ? null : judgement.problem}
           trailing={choice === CURRENT && judgement.state !== "bad" ? judgement.state : null}
           onChange={(event) => setTypedName(event.target.value)}
         />
       </div>
-      <SelectField label="Into store" className="w-65" value={choice} disabled={!report.canImport} onChange={(event) => setChoice(event.target.value)}>
+      <SelectField label="Into store" className="w-65" value={choice} onChange={(event) => setChoice(event.target.value)}>
         {store ? <option value={CURRENT}>{shortenHome(store.path, hello.home)}</option> : null}
         {others.map((recent) => (
           <option key={recent.path} value={recent.path}>
@@ -68,12 +67,10 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
         </div>
       ) : null}
       <div className="mt-5.5 ml-auto flex gap-2">
-        <Button onClick={closeImport}>{report.canImport ? "Cancel" : "Close"}</Button>
-        {report.canImport ? (
-          <Button type="submit" variant="primary" icon={FileInput} disabled={!ready}>
-            Import as {name}
-          </Button>
-        ) : null}
+        <Button onClick={closeImport}>Cancel</Button>
+        <Button type="submit" variant="primary" icon={FileInput} disabled={!ready}>
+          Import as {name}
+        </Button>
       </div>
     </form>
   );

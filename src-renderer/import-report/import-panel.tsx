@@ -37,7 +37,7 @@ export function ImportPanel(props: ImportPanelProps) {
   const state = useStore(importState, (current) => current);
   if (state.step === "idle") return null;
   return (
-    <section aria-label="Import" data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
+    <section aria-label="Import" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
       <PanelBody {...props} state={state} />
     </section>
   );
@@ -74,7 +74,13 @@ function PanelBody({ hello, store, state }: ImportPanelProps & { readonly state:
           <ErrorPanel error={failure} />
         </div>
       ) : null}
-      {state.step === "importing" ? <Importing state={state} /> : <ImportFooter hello={hello} store={store} report={state.report} />}
+      {state.step === "importing" ? (
+        <Importing state={state} />
+      ) : state.report.canImport ? (
+        <ImportFooter hello={hello} store={store} report={state.report} />
+      ) : (
+        <Refused onChoose={() => void chooseFile(api, hello.host)} />
+      )}
     </>
   );
 }
@@ -109,9 +115,18 @@ function Inspecting({ state }: { readonly state: Extract<ImportState, { step: "i
 
 function Importing({ state }: { readonly state: Extract<ImportState, { step: "importing" }> }) {
   return (
-    <footer className="flex min-h-17 flex-none flex-col justify-center border-t border-line bg-surface px-6 py-3">
-      <h3 className="text-sm font-medium">Importing as {state.name}…</h3>
+    <footer aria-label={`Importing as ${state.name}`} className="flex min-h-17 flex-none flex-col justify-center border-t border-line bg-surface px-6 py-3">
       <RunningJob since={state.startedAt} />
+    </footer>
+  );
+}
+
+function Refused({ onChoose }: { readonly onChoose: () => void }) {
+  return (
+    <footer className="flex min-h-17 flex-none items-center gap-2 border-t border-line bg-surface px-6 py-3">
+      <p className="mr-auto text-xs text-ink-2">This file cannot be imported; the checks say why. It and the stores are unchanged.</p>
+      <Button onClick={closeImport}>Close</Button>
+      <Button onClick={onChoose}>Choose another file</Button>
     </footer>
   );
 }

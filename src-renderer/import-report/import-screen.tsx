@@ -7,5 +7,9 @@ export function ImportScreen() {
   const hello = useAppState((state) => state.hello);
   const store = useRequest("store.status", {}).data ?? hello?.store ?? null;
   useImportRequest();
-  return hello ? <ImportPanel hello={hello} store={store} /> : null;
+  return (
+    <div data-pane="main" className="flex min-h-0 min-w-0 flex-1">
+      {hello ? <ImportPanel hello={hello} store={store} /> : null}
+    </div>
+  );
 }

@@ -54,7 +54,7 @@ export function ReportFacts({ report }: { readonly report: ImportReport }) {
   const identity = [
     { label: "Original", value: <Unchanged /> },
     { label: "SHA-256", value: <span className="font-mono text-2xs">{`${sha.slice(0, 8)}…${sha.slice(-8)}`}</span>, title: sha },
-    { label: "Marks", value: `application ${formatCount(report.applicationId)}, user version ${formatCount(report.userVersion)}` },
+    { label: "Header", value: `application_id ${report.applicationId} · user_version ${report.userVersion}` },
   ];
   const format = [
     { label: "Encoding", value: report.encoding },
@@ -67,7 +67,7 @@ export function ReportFacts({ report }: { readonly report: ImportReport }) {
     { label: "Pages", value: `${formatCount(report.pageCount)} × ${formatCount(report.pageSize)} bytes` },
   ];
   return (
-    <div className="grid grid-cols-3 border-y border-line">
+    <div className="grid grid-cols-[1fr_0.85fr_1.15fr] border-y border-line">
       <Facts facts={size} className="py-2 pr-4 pl-6" />
       <Facts facts={format} className="border-l border-line px-4 py-2" />
       <Facts facts={identity} className="border-l border-line px-4 py-2" />
@@ -77,9 +77,9 @@ export function ReportFacts({ report }: { readonly report: ImportReport }) {
 
 function Unchanged() {
   return (
-    <span className="inline-flex items-center gap-1 text-ok">
-      <ShieldCheck size={14} aria-hidden />
-      Unchanged, checked twice
+    <span className="flex h-5.5 items-center gap-1 text-ok">
+      <ShieldCheck size={14} aria-hidden className="shrink-0" />
+      <span className="name-cut">Unchanged, checked twice</span>
     </span>
   );
 }
@@ -103,7 +103,7 @@ export function ReportChecks({ report, inspectedMs }: { readonly report: ImportR
       {report.checks.map((check) => (
         <CheckRow key={`${check.check} ${check.found}`} check={check} />
       ))}
-      <p className="px-6 py-3 text-xs text-ink-3">Report ready in {formatElapsed(inspectedMs)}. Nothing has been imported yet.</p>
+      <p className="px-6 py-3 text-xs text-ink-3">Report ready in {formatElapsed(inspectedMs)}.</p>
     </div>
   );
 }

@@ -74,7 +74,7 @@ export function SplitButton(props: {
         {props.label}
       </Button>
       <Menu label={props.menuLabel} entries={props.entries} align="end">
-        <Button {...shared} aria-label={props.menuLabel} className={cx("-ml-px w-6 rounded-l-none px-0", variant === "primary" && "border-l-accent-ink/35!")}>
+        <Button {...shared} aria-label={props.menuLabel} className={cx("-ml-px w-6 rounded-l-none px-0!", variant === "primary" && "border-l-accent-ink/35!")}>
           <ChevronDown size={14} aria-hidden />
         </Button>
       </Menu>

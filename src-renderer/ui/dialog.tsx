@@ -26,8 +26,13 @@ export function Dialog(props: {
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/25" />
         <Radix.Content
+          // Without a field that takes the keyboard the dialog itself does, not its close button.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.target instanceof HTMLElement) event.target.focus();
+          }}
           {...(props.description ? {} : { "aria-describedby": undefined })}
-          className={cx("float fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100vh-32px)] max-w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col", props.wide ? "w-160" : "w-112")}
+          className={cx("float outline-none fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100vh-32px)] max-w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col", props.wide ? "w-160" : "w-112")}
         >
           <header className="flex items-start gap-2 px-4 pt-3.5">
             <div className="min-w-0 flex-1">

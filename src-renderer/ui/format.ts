@@ -27,13 +27,14 @@ export function formatAge(sinceMs: number): string {
   return "now";
 }
 
-/** Time left in two units, the second padded so that a column of them stands still: "1 d 04 h", "9 m 12 s". */
+/** Time left, the second unit padded so that a column stands still: "1 d 04 h", "52 m"; seconds only in the last ten minutes. */
 export function formatCountdown(leftMs: number): string {
   if (leftMs <= 0) return "expired";
   const seconds = Math.floor(leftMs / 1000);
   const pad = (value: number) => String(value).padStart(2, "0");
   if (seconds >= 86_400) return `${Math.floor(seconds / 86_400)} d ${pad(Math.floor(seconds / 3600) % 24)} h`;
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} m`;
+  if (seconds >= 600) return `${Math.floor(seconds / 60)} m`;
   return seconds >= 60 ? `${Math.floor(seconds / 60)} m ${pad(seconds % 60)} s` : `${seconds} s`;
 }
 

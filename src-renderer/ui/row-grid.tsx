@@ -137,17 +137,18 @@ const SELECTED =
 
 function Line<Row>({ row, index, top, place, selectable, columns, keyOf, onSelect, onOpen, children }: LineProps<Row>) {
   const key = keyOf(row);
-  const shared = { role: "row", id: rowId(key), "aria-rowindex": index + 1, style: { transform: `translateY(${top}px)` } } as const;
+  const shared = { id: rowId(key), "aria-rowindex": index + 1, style: { transform: `translateY(${top}px)` } } as const;
   const className = cx(columns, "group/row absolute inset-x-0 h-row text-xs");
   if (!selectable) {
     return (
-      <div {...shared} className={className}>
+      <div role="row" {...shared} className={className}>
         {children(row, place)}
       </div>
     );
   }
   return (
     <div
+      role="row"
       {...shared}
       data-row={key}
       aria-selected={place.selected}

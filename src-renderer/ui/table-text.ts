@@ -5,9 +5,12 @@ export interface TextColumn<Row> {
   readonly value: (row: Row) => string | number | boolean | null;
 }
 
+function cell(value: string | number | boolean | null): string {
+  return String(value ?? "").replace(/[\t\r\n]+/g, " ");
+}
+
 /** Tabs and line breaks inside a value become spaces: one line a row, one tab a column. */
 export function toTsv<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[]): string {
-  const cell = (value: string | number | boolean | null) => String(value ?? "").replace(/[\t\r\n]+/g, " ");
   const lines = rows.map((row) => columns.map((column) => cell(column.value(row))).join("\t"));
   return `${[columns.map((column) => cell(column.title)).join("\t"), ...lines].join("\n")}\n`;
 }

@@ -50,7 +50,7 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
 export function Toaster() {
   const list = useStore(toasts, (state) => state.list);
   return (
-    <div aria-live="polite" className="pointer-events-none fixed inset-x-4 bottom-10 z-60 flex flex-col items-center gap-2">
+    <div aria-live="polite" className="pointer-events-none fixed inset-x-4 bottom-14 z-60 flex flex-col items-center gap-2">
       {list.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />
       ))}

@@ -6,8 +6,8 @@ import { BASE_LEVEL, type SegmentRecord } from "#engine/catalog/records.ts";
 import { lockPageNumber, normalisePage1 } from "#engine/format/sqlite-header.ts";
 import type { PageBatch } from "#engine/format/page-batch.ts";
 import { systemRandomness } from "#engine/io/clock.ts";
-import { nodeDisk } from "./plain-disk.ts";
-import { loadNative } from "./plain-native.ts";
+import { nodeDisk } from "#engine/io/node-disk.ts";
+import { loadNative } from "#engine/io/load-native.ts";
 import { LocalObjectStore } from "#engine/objects/local-object-store.ts";
 import { openChain, type ChainReader } from "#engine/segments/chain-reader.ts";
 import { encodeDelta } from "#engine/segments/encode-delta.ts";
@@ -42,6 +42,8 @@ export class SegmentVersions {
   readonly parts: SegmentParts;
   readonly records = new Map<number, SegmentRecord>();
   readonly written = new Map<number, WrittenVersion>();
+  /** The chain that was stored against last: the next version stands on it. */
+  #last: { readonly version: number; readonly chain: ChainReader } | null = null;
   #newest = 0;
   #files = 0;
 
@@ -62,9 +64,13 @@ export class SegmentVersions {
 
   async encode(from: number, pages: Pages, candidates?: readonly number[]): Promise<WrittenVersion | null> {
     const pageSize = pages[0]?.length ?? 4096;
+    const previous = await openChain(this.parts, from as VersionNumber, (to) =>
+      this.#last?.version === to ? this.#last.chain : (this.records.get(to) ?? null),
+    );
+    this.#last = { version: from, chain: previous };
     return encodeDelta(
       {
-        previous: await this.chain(from),
+        previous,
         previousChecksum: this.written.get(from)?.checksum ?? new Uint8Array(16),
         pageSize,
         pageCount: pages.length,
@@ -90,7 +96,12 @@ export class SegmentVersions {
   #keep(written: WrittenVersion, from: number | null): number {
     this.#newest += 1;
     this.written.set(this.#newest, written);
-    this.records.set(this.#newest, { ...written.segment, database: 1 as DatabaseId, to: this.#newest as VersionNumber, from: from as VersionNumber | null });
+    this.records.set(this.#newest, {
+      ...written.segment,
+      database: 1 as DatabaseId,
+      to: this.#newest as VersionNumber,
+      from: from as VersionNumber | null,
+    });
     return this.#newest;
   }
 }
@@ -109,14 +120,17 @@ export function sourceOf(pages: Pages, pageSize = pages[0]?.length ?? 4096): Pag
     pageSize,
     pageCount: pages.length,
     readPages: (first, buffer) => {
-      for (let index = 0; index < buffer.length / pageSize; index += 1) buffer.set(pages[first - 1 + index] ?? new Uint8Array(pageSize), index * pageSize);
+      for (let index = 0; index < buffer.length / pageSize; index += 1)
+        buffer.set(pages[first - 1 + index] ?? new Uint8Array(pageSize), index * pageSize);
     },
   };
 }
 
 /** The pages of a database file, page 1 normalised. */
 export function pagesOfFile(bytes: Uint8Array, pageSize: number): Uint8Array[] {
-  const pages = Array.from({ length: bytes.length / pageSize }, (_, index) => Uint8Array.from(bytes.subarray(index * pageSize, (index + 1) * pageSize)));
+  const pages = Array.from({ length: bytes.length / pageSize }, (_, index) =>
+    Uint8Array.from(bytes.subarray(index * pageSize, (index + 1) * pageSize)),
+  );
   if (pages[0]) normalisePage1(pages[0]);
   return pages;
 }
@@ -131,7 +145,10 @@ export function checksumOf(pages: Pages): Uint8Array {
 }
 
 /** All pages of a chain, read one by one in the given order. */
-export function readAll(chain: ChainReader, order: readonly number[] = Array.from({ length: chain.pageCount }, (_, index) => index + 1)): Uint8Array[] {
+export function readAll(
+  chain: ChainReader,
+  order: readonly number[] = Array.from({ length: chain.pageCount }, (_, index) => index + 1),
+): Uint8Array[] {
   const pages: Uint8Array[] = [];
   for (const pageNumber of order) {
     const page = new Uint8Array(chain.pageSize);
@@ -160,7 +177,8 @@ export async function compareVersion(versions: SegmentVersions, version: number,
   const written = differencesOf(pagesOfFile(nodeDisk.readWhole(path), chain.pageSize), pages);
   nodeDisk.remove(path);
   if (written.length > 0) problems.push(`pages written wrong: ${written.join(" ")}`);
-  if (Buffer.compare(versions.written.get(version)?.checksum ?? new Uint8Array(0), checksumOf(pages)) !== 0) problems.push("state checksum wrong");
+  if (Buffer.compare(versions.written.get(version)?.checksum ?? new Uint8Array(0), checksumOf(pages)) !== 0)
+    problems.push("state checksum wrong");
   const hashes = pages.flatMap((page) => [...native.hashPages(page, page.length).subarray(8)]);
   if (Buffer.compare(chain.pageHashes(), Uint8Array.from(hashes)) !== 0) problems.push("page hashes wrong");
   return problems;

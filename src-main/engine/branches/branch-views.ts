@@ -2,13 +2,14 @@
 import type { BranchId, VersionNumber } from "#shared/ids.ts";
 import type { BranchDetail, BranchView, CheckoutState, CheckoutView, CheckpointView, DatabaseView, OperationView, VerbResult, VersionView } from "#shared/views.ts";
 import type { BranchRecord, CheckpointRecord, DatabaseRecord, OperationRecord, VersionRecord } from "../catalog/records.ts";
+import { namesAt, summariseOperation } from "../catalog/summary.ts";
 import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
 export function branchView(parts: Parts, place: Place): BranchView {
   const { catalog } = parts;
   const { database, branch } = place;
-  const head = catalog.version(database.id, branch.head);
+  const head = catalog.versions.byNumber(database.id, branch.head);
   return {
     id: branch.id,
     database: database.name,
@@ -16,32 +17,38 @@ export function branchView(parts: Parts, place: Place): BranchView {
     head: branch.head,
     headAt: head?.createdAt ?? branch.createdAt,
     headActor: head?.actor ?? "",
-    headCheckpoint: catalog.nameOfVersion(branch, branch.head),
+    headCheckpoint: nameOfVersion(parts, branch, branch.head),
     forkedFrom: forkView(parts, branch),
     createdAt: branch.createdAt,
-    actor: catalog.operation(branch.createdBy)?.actor ?? "",
+    actor: branch.actor,
     touchedAt: branch.touchedAt,
     ttlMs: branch.ttlMs,
     expiresAt: branch.ttlMs === null ? null : branch.touchedAt + branch.ttlMs,
     protected: branch.protected,
     meta: branch.meta,
-    checkpoints: catalog.checkpointCount(branch.id),
+    checkpoints: catalog.checkpoints.countOfBranch(branch.id),
     checkout: checkoutView(parts, place),
   };
 }
 
 /** A branch by id, as it is now; null when it is not live. */
 export function viewOf(parts: Parts, database: DatabaseRecord, id: BranchId): BranchView | null {
-  const branch = parts.catalog.branch(id);
-  return branch?.state === "live" ? branchView(parts, { database: parts.catalog.database(database.id) ?? database, branch }) : null;
+  const branch = parts.catalog.branches.byId(id);
+  return branch?.state === "live" ? branchView(parts, { database: parts.catalog.databases.byId(database.id) ?? database, branch }) : null;
 }
 
 export const currentView = (parts: Parts, place: Place): BranchView | null => viewOf(parts, place.database, place.branch.id);
 
+/** A name on a version as a branch sees it: its own first. Null when it has none. */
+function nameOfVersion(parts: Parts, branch: BranchRecord, version: VersionNumber): string | null {
+  const names = parts.catalog.checkpoints.ofVersion(branch.database, version);
+  return (names.find((each) => each.branch === branch.id) ?? names[0])?.name ?? null;
+}
+
 function forkView(parts: Parts, branch: BranchRecord): BranchView["forkedFrom"] {
   if (branch.forkVersion === null) return null;
-  const parent = branch.parent === null ? null : parts.catalog.branch(branch.parent);
-  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? parts.catalog.nameOfVersion(parent, branch.forkVersion) : null };
+  const parent = branch.parent === null ? null : parts.catalog.branches.byId(branch.parent);
+  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? nameOfVersion(parts, parent, branch.forkVersion) : null };
 }
 
 export function checkoutView(parts: Parts, { database, branch }: Place): CheckoutView {
@@ -64,38 +71,38 @@ function checkoutState(found: "missing" | "same" | "unknown", fact: { readonly b
 export function branchDetail(parts: Parts, place: Place): BranchDetail {
   const { catalog } = parts;
   const { database, branch } = place;
-  const head = catalog.version(database.id, branch.head);
-  const checkpoints = catalog.checkpointsOfBranch(branch.id);
+  const head = catalog.versions.byNumber(database.id, branch.head);
+  const checkpoints = catalog.checkpoints.ofBranch(branch.id);
   const view = branchView(parts, place);
   return {
     ...view,
     pageSize: head?.pageSize ?? 0,
     pageCount: head?.pageCount ?? 0,
     logicalBytes: (head?.pageSize ?? 0) * (head?.pageCount ?? 0),
-    storedBytes: catalog.storedBytesOfBranch(branch),
+    storedBytes: catalog.versions.storedBytesOfBranch(branch.id),
     ownCheckpoints: checkpoints.map((each) => checkpointView(parts, database, branch.name, each)),
-    inheritedCheckpoints: catalog.inheritedCheckpointCount(branch),
-    children: catalog.childCount(branch.id),
+    inheritedCheckpoints: catalog.checkpoints.inherited(branch).length,
+    children: catalog.branches.childrenCount(branch.id),
     holders: view.checkout.state === "none" ? [] : parts.files.holders(view.checkout.path),
   };
 }
 
 function checkpointView(parts: Parts, database: DatabaseRecord, branch: string, record: CheckpointRecord): CheckpointView {
-  const version = parts.catalog.version(database.id, record.version);
-  const operation = parts.catalog.operation(record.operation);
+  const version = parts.catalog.versions.byNumber(database.id, record.version);
   return {
     branch,
     name: record.name,
     version: record.version,
-    createdAt: operation?.at ?? version?.createdAt ?? 0,
-    actor: operation?.actor ?? version?.actor ?? "",
+    createdAt: record.createdAt,
+    actor: record.actor,
     message: version?.message ?? null,
     meta: version?.meta ?? {},
-    storedBytes: parts.catalog.storedBytesOfVersion(database.id, record.version),
+    storedBytes: parts.catalog.versions.storedBytes(database.id, record.version),
   };
 }
 
-export function versionView(parts: Parts, database: DatabaseRecord, version: VersionRecord): VersionView {
+/** `heads`: names of the branches whose head this version is. */
+export function versionView(parts: Parts, database: DatabaseRecord, version: VersionRecord, heads: readonly string[]): VersionView {
   const { catalog } = parts;
   return {
     number: version.number,
@@ -108,26 +115,26 @@ export function versionView(parts: Parts, database: DatabaseRecord, version: Ver
     pageSize: version.pageSize,
     pageCount: version.pageCount,
     changedPages: version.changedPages,
-    storedBytes: catalog.storedBytesOfVersion(database.id, version.number),
+    storedBytes: catalog.versions.storedBytes(database.id, version.number),
     checksum: Buffer.from(version.checksum).toString("hex"),
-    checkpoints: catalog.checkpointsOfVersion(database.id, version.number).map((each) => ({ branch: catalog.branch(each.branch)?.name ?? "", name: each.name })),
-    heads: catalog.headsAtVersion(database.id, version.number),
+    checkpoints: catalog.checkpoints.ofVersion(database.id, version.number).map((each) => ({ branch: catalog.branches.byId(each.branch)?.name ?? "", name: each.name })),
+    heads,
   };
 }
 
 export function databaseView(parts: Parts, database: DatabaseRecord): DatabaseView {
   const { catalog } = parts;
-  const main = catalog.branchByName(database.id, "main") ?? catalog.branches(database.id, { limit: 1 })[0];
-  const head = main && catalog.version(database.id, main.head);
+  const main = catalog.branches.byName(database.id, "main") ?? catalog.branches.page(database.id, 0, 1)[0];
+  const head = main && catalog.versions.byNumber(database.id, main.head);
   return {
     name: database.name,
     uid: Buffer.from(database.uid).toString("hex"),
     createdAt: database.createdAt,
-    branches: catalog.branchCount(database.id),
-    versions: catalog.versionCount(database.id),
+    branches: catalog.branches.count(database.id),
+    versions: catalog.versions.count(database.id),
     pageSize: head?.pageSize ?? 0,
     pageCount: head?.pageCount ?? 0,
-    storedBytes: catalog.storedBytesOfDatabase(database.id),
+    storedBytes: database.storedBytes,
     source: database.source,
   };
 }
@@ -140,11 +147,11 @@ export function operationView(parts: Parts, operation: OperationRecord): Operati
     kind: operation.kind,
     at: operation.at,
     actor: operation.actor,
-    database: operation.database === null ? "" : (catalog.database(operation.database)?.name ?? ""),
-    branch: operation.branch === null ? null : (catalog.branch(operation.branch)?.name ?? null),
-    summary: catalog.summary(operation),
+    database: operation.database === null ? "" : (catalog.databases.byId(operation.database)?.name ?? ""),
+    branch: operation.branch === null ? null : (catalog.branches.byId(operation.branch)?.name ?? null),
+    summary: summariseOperation(operation, namesAt(catalog, operation.id)),
     reverses: operation.reverses,
-    state: catalog.operationState(operation),
+    state: operation.state,
   };
 }
 

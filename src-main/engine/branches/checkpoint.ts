@@ -2,7 +2,7 @@ import type { RequestInput } from "#shared/contract.ts";
 import type { VersionNumber } from "#shared/ids.ts";
 import type { CheckpointResult } from "#shared/views.ts";
 import { checkMeta } from "./labels.ts";
-import type { Move, NewVersion, VersionRef } from "../catalog/records.ts";
+import { AUTOMATIC_CHECKPOINT, type Move, type NewVersion, type VersionRef } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { commit } from "./operation.ts";
@@ -43,7 +43,7 @@ async function saveVersion(parts: Parts, file: HeldFile, input: RequestInput<"br
   });
   reach("checkpoint:committed");
   const number = operation.newVersions[0] ?? place.branch.head;
-  return { operation: operationView(parts, operation), branch: currentView(parts, place), warnings: [], version: number, name: input.name ?? `v${number}`, changedPages: version.changedPages, storedBytes: version.segment.bytes };
+  return { operation: operationView(parts, operation), branch: currentView(parts, place), warnings: [], version: number, name: input.name ?? `auto-${number}`, changedPages: version.changedPages, storedBytes: version.segment.bytes };
 }
 
 async function nameHead(parts: Parts, place: Place, input: RequestInput<"branch.checkpoint">): Promise<CheckpointResult> {
@@ -55,13 +55,14 @@ async function nameHead(parts: Parts, place: Place, input: RequestInput<"branch.
 }
 
 function nameMoves(parts: Parts, place: Place, input: RequestInput<"branch.checkpoint">, after: VersionRef): Move[] {
-  if (input.name === undefined) return [];
-  const before = parts.catalog.checkpoint(place.branch.id, input.name)?.version ?? null;
+  // Without a name, a new version gets an automatic one, and an unchanged head keeps what it has.
+  if (input.name === undefined) return typeof after === "number" ? [] : [{ ref: "checkpoint", branch: place.branch.id, name: AUTOMATIC_CHECKPOINT, before: null, after }];
+  const before = parts.catalog.checkpoints.own(place.branch.id, input.name)?.version ?? null;
   return before === after ? [] : [{ ref: "checkpoint", branch: place.branch.id, name: input.name, before, after }];
 }
 
 function refuseTakenName(parts: Parts, place: Place, name: string): void {
-  const taken = parts.catalog.checkpoint(place.branch.id, name);
+  const taken = parts.catalog.checkpoints.own(place.branch.id, name);
   if (!taken) return;
   throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${name}" at v${taken.version}`, { hint: "Choose another name, or use --replace to move it (undoable)", untouched: `${placeName(place)} and its file are unchanged.`, details: { name } });
 }

@@ -30,7 +30,7 @@ export function inspect(parts: Parts, input: RequestInput<"database.inspect">, w
  * its side files are left byte for byte as they were. Errors: `name-taken`, those of `prepareImport`, `disk-full`, …
  */
 export async function create(parts: Parts, input: RequestInput<"database.create">, work: PhasedWork = {}): Promise<CreateResult> {
-  if (parts.catalog.databaseByName(input.database)) throw new EngineError("name-taken", `There already is a database "${input.database}"`, { details: { name: input.database }, untouched: "Nothing was changed." });
+  if (parts.catalog.databases.byName(input.database)) throw new EngineError("name-taken", `There already is a database "${input.database}"`, { details: { name: input.database }, untouched: "Nothing was changed." });
   const source = input.from === undefined ? emptySource(parts) : await prepareImport(parts.disk, parts.copySource, copyRequest(parts, input.from), work);
   try {
     work.phase?.("Storing");
@@ -89,7 +89,7 @@ async function commitDatabase(parts: Parts, name: string, version: WrittenVersio
 }
 
 function databaseOf(parts: Parts, name: string): DatabaseRecord {
-  const database = parts.catalog.databaseByName(name);
+  const database = parts.catalog.databases.byName(name);
   if (!database) throw new EngineError("stale-precondition", `Database "${name}" was created, and dropped at once by somebody else`);
   return database;
 }
@@ -100,7 +100,7 @@ export async function exportDatabase(parts: Parts, input: RequestInput<"database
   const version = versionOf(parts, place, resolveAt(parts, place, input.at));
   const chain = await parts.lineages.reader(place.database.id, version.number);
   return exportFile(
-    { disk: parts.disk, holders: (path) => parts.files.holders(path) },
+    parts.disk,
     {
       file: input.file,
       overwrite: input.overwrite ?? false,

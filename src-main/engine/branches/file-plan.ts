@@ -113,7 +113,7 @@ export class FilePlan {
       case "bring": {
         const content = saved === null ? effect.version : typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? effect.version);
         if (file) return bringFileTo(this.#parts, file, { content, version: effect.version, base: effect.base }, work);
-        await catalog.setFact(place.branch.id, { base: effect.base, content: effect.version, fingerprint: null });
+        catalog.setFact(place.branch.id, { base: effect.base, content: effect.version, fingerprint: null });
         return "none";
       }
       case "retire":
@@ -121,14 +121,14 @@ export class FilePlan {
         return "none";
       case "revive": {
         const fact = catalog.fact(place.branch.id);
-        const branch = catalog.branch(place.branch.id);
+        const branch = catalog.branches.byId(place.branch.id);
         if (!fact || !branch) return "none";
         return placeFile(this.#parts, { database: place.database, branch }, { version: fact.content, base: fact.base }, work);
       }
       case "rename":
         if (file) {
           disk.makeDirectory(dirname(effect.to));
-          disk.rename(file.held.path, effect.to);
+          await file.held.moveTo(effect.to);
         }
         return "none";
     }
@@ -138,10 +138,10 @@ export class FilePlan {
 /** One effect a branch. */
 function effectsOf(parts: Parts, database: DatabaseRecord, moves: readonly Move[], { giveBack }: FilePlanOptions): Map<BranchRecord, Effect> {
   const effects = new Map<BranchRecord, Effect>();
-  const withFile = new Set(parts.catalog.facts(database.id).map((each) => each.branch));
+  const withFile = new Set(parts.catalog.facts().map((each) => each.branch));
   const add = (id: BranchId, effect: Effect) => {
-    const branch = withFile.has(id) ? parts.catalog.branch(id) : null;
-    if (branch) effects.set(branch, effect);
+    const branch = withFile.has(id) ? parts.catalog.branches.byId(id) : null;
+    if (branch?.database === database.id) effects.set(branch, effect);
   };
   for (const move of moves) {
     if (move.ref === "head" && typeof move.after === "number") {
@@ -154,7 +154,7 @@ function effectsOf(parts: Parts, database: DatabaseRecord, moves: readonly Move[
     } else if (move.ref === "database-state" && move.after === "trashed") {
       for (const id of withFile) add(id, { kind: "retire" });
     } else if (move.ref === "database-name") {
-      for (const id of withFile) add(id, { kind: "rename", to: parts.paths.checkout(move.after, parts.catalog.branch(id)?.name ?? "") });
+      for (const id of withFile) add(id, { kind: "rename", to: parts.paths.checkout(move.after, parts.catalog.branches.byId(id)?.name ?? "") });
     }
   }
   return effects;

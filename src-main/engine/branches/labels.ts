@@ -33,7 +33,7 @@ export async function rename(parts: Parts, input: RequestInput<"branch.rename">)
 export async function renameDatabase(parts: Parts, input: RequestInput<"database.rename">): Promise<VerbResult> {
   const database = findDatabase(parts, input.database);
   if (input.to === input.database) return verbResult(parts, null, null);
-  if (parts.catalog.databaseByName(input.to)) throw new EngineError("name-taken", `There already is a database "${input.to}"`, { details: { name: input.to }, untouched: "Nothing was changed." });
+  if (parts.catalog.databases.byName(input.to)) throw new EngineError("name-taken", `There already is a database "${input.to}"`, { details: { name: input.to }, untouched: "Nothing was changed." });
   return moveNames(parts, "rename-database", { database }, [{ ref: "database-name", database: database.id, before: input.database, after: input.to }]);
 }
 
@@ -49,7 +49,7 @@ async function moveNames(parts: Parts, kind: "rename" | "rename-database", about
 }
 
 export function refuseTakenBranch(parts: Parts, place: Pick<Place, "database">, name: string): void {
-  if (!parts.catalog.branchByName(place.database.id, name)) return;
+  if (!parts.catalog.branches.byName(place.database.id, name)) return;
   throw new EngineError("name-taken", `Database "${place.database.name}" already has a branch "${name}"`, { details: { name }, untouched: "Nothing was changed." });
 }
 
@@ -77,7 +77,7 @@ export async function setMeta(parts: Parts, input: RequestInput<"branch.setMeta"
 
 export async function renameCheckpoint(parts: Parts, input: RequestInput<"checkpoint.rename">): Promise<VerbResult> {
   const { place, version } = findOwnCheckpoint(parts, input);
-  if (parts.catalog.checkpoint(place.branch.id, input.to)) throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${input.to}"`, { details: { name: input.to }, untouched: "Nothing was changed." });
+  if (parts.catalog.checkpoints.own(place.branch.id, input.to)) throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${input.to}"`, { details: { name: input.to }, untouched: "Nothing was changed." });
   const branch = place.branch.id;
   const operation = await commit(parts, "rename-checkpoint", place, { moves: [{ ref: "checkpoint", branch, name: input.name, before: version, after: null }, { ref: "checkpoint", branch, name: input.to, before: null, after: version }] });
   return verbResult(parts, operation, place);
@@ -92,7 +92,7 @@ export async function deleteCheckpoint(parts: Parts, input: RequestInput<"checkp
 
 function findOwnCheckpoint(parts: Parts, input: { readonly database: string; readonly branch: string; readonly name: string }) {
   const place = findBranch(parts, input.database, input.branch);
-  const checkpoint = parts.catalog.checkpoint(place.branch.id, input.name);
+  const checkpoint = parts.catalog.checkpoints.own(place.branch.id, input.name);
   if (!checkpoint) throw new EngineError("checkpoint-not-found", `${placeName(place)} has no checkpoint "${input.name}" of its own`, { hint: "Inherited checkpoints are changed on the branch that made them", details: { name: input.name } });
   return { place, version: checkpoint.version };
 }

@@ -4,6 +4,9 @@ import { EngineError } from "../io/errors.ts";
 import { nearestNames } from "./nearest.ts";
 import type { Parts } from "./parts.ts";
 
+/** Branches whose names are compared with a mistyped one. */
+const NAMES_CONSIDERED_MAX = 1_000;
+
 export interface Place {
   readonly database: DatabaseRecord;
   readonly branch: BranchRecord;
@@ -11,19 +14,19 @@ export interface Place {
 
 /** Throws `database-not-found` with the nearest names. */
 export function findDatabase(parts: Parts, name: string): DatabaseRecord {
-  const database = parts.catalog.databaseByName(name);
+  const database = parts.catalog.databases.byName(name);
   if (database) return database;
-  const choices = nearestNames(name, parts.catalog.databases().map((each) => each.name));
+  const choices = nearestNames(name, parts.catalog.databases.live().map((each) => each.name));
   throw new EngineError("database-not-found", `There is no database "${name}" in ${parts.paths.root}`, { hint: didYouMean(choices), details: { name, choices } });
 }
 
 /** Throws `database-not-found` or `branch-not-found` with the nearest names. */
 export function findBranch(parts: Parts, databaseName: string, branchName: string): Place {
   const database = findDatabase(parts, databaseName);
-  const branch = parts.catalog.branchByName(database.id, branchName);
+  const branch = parts.catalog.branches.byName(database.id, branchName);
   if (branch) return { database, branch };
-  const choices = nearestNames(branchName, parts.catalog.branches(database.id, { limit: 1000 }).map((each) => each.name));
-  const trashed = parts.catalog.trash().some((each) => each.kind === "branch" && each.database === database.id && each.name === branchName);
+  const choices = nearestNames(branchName, parts.catalog.branches.names(database.id, "", NAMES_CONSIDERED_MAX));
+  const trashed = parts.catalog.branches.trashed().some((each) => each.database === database.id && each.name === branchName);
   const hint = trashed ? "It is in the trash: `coppice restore` brings it back" : didYouMean(choices);
   throw new EngineError("branch-not-found", `Database "${databaseName}" has no branch "${branchName}"`, { hint, details: { name: branchName, choices } });
 }
@@ -41,17 +44,17 @@ export function resolveAt(parts: Parts, place: Place, at: string | undefined): V
     case "head":
       return branch.head;
     case "version": {
-      if (parts.catalog.version(database.id, parsed.number)) return parsed.number;
+      if (parts.catalog.versions.byNumber(database.id, parsed.number)) return parsed.number;
       throw new EngineError("version-not-found", `Database "${database.name}" has no version ${at}`, { details: { name: at } });
     }
     case "checkpoint": {
-      const checkpoint = parts.catalog.findCheckpoint(branch, parsed.name);
+      const checkpoint = parts.catalog.checkpoints.find(branch, parsed.name);
       if (checkpoint) return checkpoint.version;
-      const choices = nearestNames(parsed.name, parts.catalog.checkpointsOfBranch(branch.id).map((each) => each.name));
+      const choices = nearestNames(parsed.name, parts.catalog.checkpoints.ofBranch(branch.id).map((each) => each.name));
       throw new EngineError("checkpoint-not-found", `${database.name}@${branch.name} and its ancestors have no checkpoint "${at}"`, { hint: didYouMean(choices), details: { name: at, choices } });
     }
     case "time": {
-      const version = parts.catalog.headAsOf(branch, parsed.at);
+      const version = parts.catalog.versions.asOf(branch, parsed.at);
       if (version !== null) return version;
       throw new EngineError("version-not-found", `${database.name}@${branch.name} did not exist yet at ${at}`, { details: { name: at } });
     }

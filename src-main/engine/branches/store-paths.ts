@@ -1,4 +1,6 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EngineError } from "../io/errors.ts";
 
 /** Where things are inside a store's folder. See docs/ARCHITECTURE.md, "A store on disk". */
 export class StorePaths {
@@ -36,5 +38,19 @@ export class StorePaths {
   }
   readonlyFile(database: string, version: number): string {
     return join(this.readonlyFiles, database, `v${version}.db`);
+  }
+}
+
+/** The folder that a store spec names: a path or `file://` URL. Throws `bad-store-spec`. */
+export function locateStore(spec: string): string {
+  if (spec.length === 0) throw new EngineError("bad-store-spec", "The store's path is empty");
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(spec)?.[1]?.toLowerCase();
+  if (scheme === undefined) return resolve(spec);
+  if (scheme === "s3") throw new EngineError("bad-store-spec", `Bucket stores (${spec}) are not part of this version`, { hint: "Use a local folder" });
+  if (scheme !== "file") throw new EngineError("bad-store-spec", `"${scheme}://" is no kind of store`, { hint: "Use a path or file:///path" });
+  try {
+    return fileURLToPath(spec);
+  } catch (error) {
+    throw new EngineError("bad-store-spec", `"${spec}" is no file URL of this machine`, { cause: error });
   }
 }

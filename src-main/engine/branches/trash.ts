@@ -1,8 +1,9 @@
 /** Destroy, drop, restore, and TTL expiry: refs go to the trash and come back; bytes leave with a purge (upkeep/gc.ts). */
 import type { RequestInput } from "#shared/contract.ts";
 import type { BranchId, DatabaseId } from "#shared/ids.ts";
-import type { TrashView, VerbResult } from "#shared/views.ts";
-import type { Move } from "../catalog/records.ts";
+import { LIMITS } from "#shared/limits.ts";
+import type { OperationKind, TrashView, VerbResult } from "#shared/views.ts";
+import type { BranchRecord, Move } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
 import { verbResult } from "./branch-views.ts";
 import { FilePlan } from "./file-plan.ts";
@@ -29,7 +30,7 @@ export async function destroy(parts: Parts, input: RequestInput<"branch.destroy"
 /** A whole database goes to the trash. Refused while one of its branches is protected, unless forced. */
 export async function drop(parts: Parts, input: RequestInput<"database.drop">): Promise<VerbResult> {
   const database = findDatabase(parts, input.database);
-  const guarded = parts.catalog.protectedBranches(database.id);
+  const guarded = parts.catalog.branches.page(database.id, 0, LIMITS.pageRowsMax).filter((branch) => branch.protected).map((branch) => branch.name);
   if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.slice(0, 5).join(", ")}`, { hint: "Use --force, or unprotect them first", untouched: `"${database.name}" is unchanged.` });
   const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, database, moves);
@@ -49,12 +50,12 @@ export async function restore(parts: Parts, input: RequestInput<"branch.restore"
 }
 
 async function restoreBranch(parts: Parts, id: BranchId, as: string | undefined): Promise<VerbResult> {
-  const branch = parts.catalog.branch(id);
-  const database = branch && parts.catalog.database(branch.database);
+  const branch = parts.catalog.branches.byId(id);
+  const database = branch && parts.catalog.databases.byId(branch.database);
   if (!branch || branch.state !== "trashed" || !database) throw new EngineError("branch-not-found", `The trash holds no branch ${id}`);
   if (database.state === "trashed") throw new EngineError("database-not-found", `The database "${database.name}" of this branch is in the trash: restore it first`);
   const name = as ?? branch.name;
-  if (parts.catalog.branchByName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.branches.byName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
   const rename: Move[] = name === branch.name ? [] : [{ ref: "branch-name", branch: id, before: branch.name, after: name }];
   const state: Move = { ref: "branch-state", branch: id, before: "trashed", after: "live" };
   const plan = await FilePlan.prepare(parts, database, [state]);
@@ -64,27 +65,26 @@ async function restoreBranch(parts: Parts, id: BranchId, as: string | undefined)
 }
 
 async function restoreDatabase(parts: Parts, id: DatabaseId, as: string | undefined): Promise<VerbResult> {
-  const database = parts.catalog.database(id);
+  const database = parts.catalog.databases.byId(id);
   if (!database || database.state !== "trashed") throw new EngineError("database-not-found", `The trash holds no database ${id}`);
   const name = as ?? database.name;
-  if (parts.catalog.databaseByName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.databases.byName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
   const rename: Move[] = name === database.name ? [] : [{ ref: "database-name", database: id, before: database.name, after: name }];
   const operation = await commit(parts, "restore-database", { database }, { moves: [...rename, { ref: "database-state", database: id, before: "trashed", after: "live" }] });
   return verbResult(parts, operation, null);
 }
 
 export function listTrash(parts: Parts): TrashView[] {
-  return parts.catalog.trash().map((entry) => ({
-    kind: entry.kind,
-    id: entry.id,
-    database: parts.catalog.database(entry.database)?.name ?? "",
-    name: entry.name,
-    head: entry.head,
-    trashedAt: entry.trashedAt,
-    actor: entry.actor,
-    reason: entry.reason,
-    purgeAt: entry.purgeAt,
-  }));
+  const { catalog } = parts;
+  const branches = catalog.branches.trashed().map((branch) => ({ kind: "branch", id: branch.id, database: catalog.databases.byId(branch.database)?.name ?? "", name: branch.name, head: branch.head, ...trashing(parts, branch) }) as const);
+  const databases = catalog.databases.trashed().map((database) => ({ kind: "database", id: database.id, database: database.name, name: database.name, head: database.lastVersion, ...trashing(parts, database) }) as const);
+  return [...databases, ...branches].toSorted((a, b) => b.trashedAt - a.trashedAt);
+}
+
+function trashing(parts: Parts, record: Pick<BranchRecord, "trashedBy" | "trashedAt" | "purgeAt">): Pick<TrashView, "trashedAt" | "actor" | "reason" | "purgeAt"> {
+  const operation = record.trashedBy === null ? null : parts.catalog.operations.byId(record.trashedBy);
+  const reasons: Partial<Record<OperationKind, TrashView["reason"]>> = { destroy: "destroy", "drop-database": "drop", expire: "expire" };
+  return { trashedAt: record.trashedAt ?? 0, actor: operation?.actor ?? "", reason: (operation && reasons[operation.kind]) ?? "undo", purgeAt: record.purgeAt ?? 0 };
 }
 
 /**
@@ -92,10 +92,10 @@ export function listTrash(parts: Parts): TrashView[] {
  * opens the store does it. Files stay until the purge, which saves their unsaved work first.
  */
 export async function reapExpired(parts: Parts): Promise<number> {
-  const due = parts.catalog.dueBranches(parts.clock.now());
+  const due = parts.catalog.branches.dueExpiries(parts.clock.now());
   const byDatabase = Map.groupBy(due, (branch) => branch.database);
   for (const [id, branches] of byDatabase) {
-    const database = parts.catalog.database(id);
+    const database = parts.catalog.databases.byId(id);
     if (!database) continue;
     await commit(parts, "expire", { database }, { moves: branches.map((branch) => ({ ref: "branch-state", branch: branch.id, before: "live", after: "trashed" }) as const) });
   }

@@ -1,8 +1,11 @@
-/** Undo and redo: a new operation that swaps before and after of an earlier one. */
+/** Undo and redo as verbs: the catalog plans the moves (`catalog/undo.ts`), the files follow here. */
 import type { RequestInput } from "#shared/contract.ts";
 import type { OperationId } from "#shared/ids.ts";
+import { LIMITS } from "#shared/limits.ts";
 import type { OperationView, UndoPreview, UndoResult } from "#shared/views.ts";
 import type { Move, OperationRecord } from "../catalog/records.ts";
+import { describeMoves, namesAt } from "../catalog/summary.ts";
+import { lastRedoable, lastUndoable, planRedo, planUndo, type CursorScope, type ReversalPlan } from "../catalog/undo.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Work } from "../segments/page-source.ts";
 import { operationView, viewOf } from "./branch-views.ts";
@@ -12,8 +15,9 @@ import type { Parts } from "./parts.ts";
 import { findDatabase } from "./resolve.ts";
 
 export function previewUndo(parts: Parts, id: number): UndoPreview {
-  const operation = findOperation(parts, id);
-  return { operation: operationView(parts, operation), blockedBy: parts.catalog.blockers(operation).map((each) => operationView(parts, each)), moves: parts.catalog.describeMoves(operation) };
+  const plan = planUndo(parts.catalog, id as OperationId);
+  const names = namesAt(parts.catalog, parts.catalog.lastOperation());
+  return { operation: operationView(parts, plan.operation), blockedBy: plan.blockedBy.map((each) => operationView(parts, each)), moves: describeMoves(plan.draft.moves, names) };
 }
 
 /**
@@ -21,59 +25,63 @@ export function previewUndo(parts: Parts, id: number): UndoPreview {
  * `undo-blocked` (with the chain, newest first), `checkout-busy`, `name-taken`.
  */
 export async function undo(parts: Parts, input: RequestInput<"operation.undo">, work: Work = {}): Promise<UndoResult> {
-  const operation = input.operation === undefined ? lastUndoable(parts, input.database) : findOperation(parts, input.operation);
-  const blockers = parts.catalog.blockers(operation);
-  if (blockers.length > 0 && !input.chain) {
-    throw new EngineError("undo-blocked", `Operation ${operation.id} cannot be undone yet: ${blockers.length} later ${blockers.length === 1 ? "operation moved" : "operations moved"} the same refs`, {
-      hint: `Undo those first (${blockers.map((each) => each.id).join(", ")}), or use --chain to undo them together`,
-      untouched: "Nothing was changed.",
-      details: { operations: blockers.map((each) => each.id) },
-    });
-  }
-  const undone: OperationView[] = [];
-  const warnings: string[] = [];
-  let last: OperationRecord | null = null;
-  for (const each of [...blockers, operation]) {
-    const result = await reverse(parts, each, "undo", input.waitMs, work);
-    last = result.operation;
-    warnings.push(...result.warnings);
-    undone.push(operationView(parts, each));
-  }
-  return { ...resultOf(parts, last), undone, warnings };
+  const id = input.operation ?? lastUndoable(parts.catalog, scopeOf(parts, input.database))?.id;
+  if (id === undefined) throw nothingTo(parts, "undo");
+  const plan = planUndo(parts.catalog, id as OperationId);
+  if (plan.blockedBy.length > 0 && !input.chain) throw blocked(plan);
+  const chain = [...plan.blockedBy.map((each) => each.id), plan.operation.id];
+  return reverseAll(parts, chain, (each) => planUndo(parts.catalog, each), input.waitMs, work);
 }
 
 /** Reapplies the caller's last undone operation; a new operation of theirs clears the list. */
 export async function redo(parts: Parts, input: RequestInput<"operation.redo">, work: Work = {}): Promise<UndoResult> {
-  const database = input.database === undefined ? null : findDatabase(parts, input.database).id;
-  const operation = parts.catalog.lastRedoable(parts.actor, database);
-  if (!operation) throw new EngineError("nothing-to-undo", "There is nothing to redo", { untouched: "Nothing was changed." });
-  const original = operation.reverses === null ? operation : findOperation(parts, operation.reverses);
-  const result = await reverse(parts, operation, "redo", input.waitMs, work);
-  return { ...resultOf(parts, result.operation), undone: [operationView(parts, original)], warnings: result.warnings };
+  const operation = lastRedoable(parts.catalog, scopeOf(parts, input.database));
+  if (!operation) throw nothingTo(parts, "redo");
+  const plan = planRedo(parts.catalog, operation);
+  if (plan.blockedBy.length > 0) throw blocked(plan);
+  return reverseAll(parts, [operation.id], () => plan, input.waitMs, work);
 }
 
-function lastUndoable(parts: Parts, databaseName: string | undefined): OperationRecord {
-  const database = databaseName === undefined ? null : findDatabase(parts, databaseName).id;
-  const operation = parts.catalog.lastUndoable(parts.actor, database);
-  if (operation) return operation;
-  throw new EngineError("nothing-to-undo", `${parts.actor} has nothing to undo here`, { hint: "Name an operation to undo somebody else's: undo OP", untouched: "Nothing was changed." });
+function scopeOf(parts: Parts, databaseName: string | undefined): CursorScope {
+  const database = databaseName === undefined ? undefined : findDatabase(parts, databaseName).id;
+  return { actor: parts.actor, database, since: parts.clock.now() - LIMITS.undoWindowMs };
 }
 
-function findOperation(parts: Parts, id: number): OperationRecord {
-  const operation = parts.catalog.operation(id as OperationId);
-  if (operation) return operation;
-  throw new EngineError("operation-not-found", `There is no operation ${id}`, { details: { name: String(id) } });
+function nothingTo(parts: Parts, act: "undo" | "redo"): EngineError {
+  return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint: "Name an operation to undo somebody else's: undo OP", untouched: "Nothing was changed." });
 }
 
-async function reverse(parts: Parts, operation: OperationRecord, kind: "undo" | "redo", waitMs: number | undefined, work: Work): Promise<{ operation: OperationRecord; warnings: string[] }> {
-  const database = operation.database === null ? null : parts.catalog.database(operation.database);
-  const moves = parts.catalog.inverseMoves(operation);
-  if (!database || moves === null) throw new EngineError("undo-blocked", `Operation ${operation.id} (${operation.kind}) is permanent`, { untouched: "Nothing was changed." });
-  const base = { moves, reverses: operation.id, branch: operation.branch };
-  if (rebasesFileOnly(parts, operation)) return { operation: await commit(parts, kind, { database }, { ...base, facts: rebasedFacts(parts, moves) }), warnings: [] };
-  const plan = await FilePlan.prepare(parts, database, moves, { waitMs, giveBack: operation.autosave });
+function blocked(plan: ReversalPlan): EngineError {
+  const ids = plan.blockedBy.map((each) => each.id);
+  return new EngineError("undo-blocked", `Operation ${plan.operation.id} cannot be undone yet: ${ids.length === 1 ? "a later operation stands" : `${ids.length} later operations stand`} on it`, {
+    hint: `Undo ${ids.join(", ")} first, or use --chain to undo them together`,
+    untouched: "Nothing was changed.",
+    details: { operations: ids },
+  });
+}
+
+async function reverseAll(parts: Parts, ids: readonly OperationId[], planOf: (id: OperationId) => ReversalPlan, waitMs: number | undefined, work: Work): Promise<UndoResult> {
+  const undone: OperationView[] = [];
+  const warnings: string[] = [];
+  let last: OperationRecord | null = null;
+  for (const id of ids) {
+    const plan = planOf(id);
+    const done = await reverse(parts, plan, waitMs, work);
+    last = done.operation;
+    warnings.push(...done.warnings);
+    undone.push(operationView(parts, parts.catalog.operations.byId(plan.operation.id) ?? plan.operation));
+  }
+  const database = last?.database == null ? null : parts.catalog.databases.byId(last.database);
+  return { operation: last && operationView(parts, last), branch: database && last?.branch != null ? viewOf(parts, database, last.branch) : null, undone, warnings };
+}
+
+async function reverse(parts: Parts, { kind, operation, draft }: ReversalPlan, waitMs: number | undefined, work: Work): Promise<{ operation: OperationRecord; warnings: string[] }> {
+  const database = operation.database === null ? null : parts.catalog.databases.byId(operation.database);
+  if (!database) throw new EngineError("undo-blocked", `Operation ${operation.id} is about a database that was purged`, { untouched: "Nothing was changed." });
+  if (leavesFileAlone(operation)) return { operation: await commit(parts, kind, { database }, { ...draft, facts: rebasedFacts(parts, draft.moves) }), warnings: [] };
+  const plan = await FilePlan.prepare(parts, database, draft.moves, { waitMs, giveBack: kind === "undo" ? operation.autosave : null });
   try {
-    const done = await commit(parts, kind, { database }, { ...base, ...plan.draft });
+    const done = await commit(parts, kind, { database }, { ...draft, ...plan.draft });
     const { warnings } = await plan.carryOut(done, work);
     return { operation: done, warnings };
   } finally {
@@ -81,11 +89,9 @@ async function reverse(parts: Parts, operation: OperationRecord, kind: "undo" | 
   }
 }
 
-/** Undoing a checkpoint leaves the file alone: its pages become unsaved changes again (and saved ones with redo). */
-function rebasesFileOnly(parts: Parts, operation: OperationRecord): boolean {
-  let original: OperationRecord | null = operation;
-  while (original?.reverses != null) original = parts.catalog.operation(original.reverses);
-  return original?.kind === "checkpoint" || (original?.kind === "fork" && original.newVersions.length > 0 && original.moves.length > 0);
+/** Undoing what saved the file's work leaves the file alone: its pages become unsaved changes again (saved with redo). */
+function leavesFileAlone(operation: OperationRecord): boolean {
+  return operation.kind === "checkpoint" || (operation.kind === "fork" && operation.moves.length > 0);
 }
 
 function rebasedFacts(parts: Parts, moves: readonly Move[]) {
@@ -94,9 +100,4 @@ function rebasedFacts(parts: Parts, moves: readonly Move[]) {
     const fact = parts.catalog.fact(move.branch);
     return fact && fact.base === move.before ? [{ branch: move.branch, fact: { ...fact, base: move.after } }] : [];
   });
-}
-
-function resultOf(parts: Parts, operation: OperationRecord | null): Pick<UndoResult, "operation" | "branch"> {
-  const database = operation?.database == null ? null : parts.catalog.database(operation.database);
-  return { operation: operation && operationView(parts, operation), branch: database && operation?.branch != null ? viewOf(parts, database, operation.branch) : null };
 }

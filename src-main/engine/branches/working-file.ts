@@ -3,7 +3,7 @@
  * nowhere else: what does the file hold that no version holds (`unsavedWork`), and how does the file come to hold a
  * given version at the lowest cost (`bringFileTo`).
  */
-import { join, dirname } from "node:path";
+import { dirname } from "node:path";
 import { LIMITS } from "#shared/limits.ts";
 import type { VersionNumber } from "#shared/ids.ts";
 import type { CheckoutFact, NewVersion, VersionRecord } from "../catalog/records.ts";
@@ -15,7 +15,7 @@ import { encodeDelta } from "../segments/encode-delta.ts";
 import { materialise } from "../segments/materialise.ts";
 import type { PageSource, Work } from "../segments/page-source.ts";
 import { cloneOfNeighbour } from "./neighbour.ts";
-import type { Parts } from "./parts.ts";
+import { temporaryPath, type Parts } from "./parts.ts";
 import { placeName, type Place } from "./resolve.ts";
 
 /** How the file's state came about: shown to users. */
@@ -29,7 +29,7 @@ export interface HeldFile {
 }
 
 /** Holds the branch's file; null when there is none. Throws `checkout-busy`. */
-export async function holdFile(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs = LIMITS.checkoutBusyWaitMs): Promise<HeldFile | null> {
+export async function holdFile(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs: number = LIMITS.checkoutBusyWaitMs): Promise<HeldFile | null> {
   const fact = parts.catalog.fact(place.branch.id);
   const path = parts.paths.checkout(place.database.name, place.branch.name);
   if (!fact || parts.files.check(path, null) === "missing") return null;
@@ -64,11 +64,11 @@ export async function unsavedWork(parts: Parts, file: HeldFile, parent: VersionN
   const pages = mergePages(changes.batches, between, content);
   const delta = await encodeDelta(
     { pageSize: changes.pageSize, pageCount: changes.pageCount, pages, previous: await parts.lineages.reader(database, parent), previousChecksum: versionOf(parts, place, parent).checksum },
-    { native: parts.native, objects: parts.objects },
+    parts.segments,
   );
   reach("checkpoint:captured");
   if (delta === null) return null;
-  return { ...label, parent, branch: place.branch.id, pageSize: changes.pageSize, pageCount: changes.pageCount, checksum: delta.checksum, changedPages: delta.changedPages, segment: delta.segment };
+  return { ...label, ...delta, parent, branch: place.branch.id };
 }
 
 /** Pages of `batches` and, where those have none, of `source` at `numbers`: ascending, as the encoder wants them. */
@@ -118,9 +118,9 @@ async function* pagesOf(source: PageSource, numbers: Uint32Array): AsyncIterable
 export async function bringFileTo(parts: Parts, file: HeldFile, target: { readonly content: VersionNumber; readonly version: VersionNumber; readonly base: VersionNumber }, work: Work = {}): Promise<FileChange> {
   const { place, held } = file;
   const database = place.database.id;
-  const record = (fingerprint: string) => parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
+  const record = (fingerprint: string | null) => parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
   if (target.content === target.version) {
-    await record(await held.fingerprint());
+    record(await held.fingerprint());
     return "already current";
   }
   const from = versionOf(parts, place, target.content);
@@ -129,12 +129,12 @@ export async function bringFileTo(parts: Parts, file: HeldFile, target: { readon
   if (differing && differing.length <= to.pageCount / 2) {
     const reader = await parts.lineages.reader(database, to.number);
     await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) });
-    await record(await held.fingerprint());
+    record(await held.fingerprint());
     return `patched ${differing.length} pages`;
   }
   const finished = await buildFile(parts, place, to, work);
   await held.swap(finished);
-  await record(await held.fingerprint());
+  record(await held.fingerprint());
   return "rebuilt";
 }
 
@@ -144,13 +144,13 @@ export async function placeFile(parts: Parts, place: Place, target: { readonly v
   const finished = await buildFile(parts, place, versionOf(parts, place, target.version), work);
   parts.disk.makeDirectory(dirname(path));
   const fingerprint = await parts.files.place(finished, path);
-  await parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
+  parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
   return "rebuilt";
 }
 
 /** A finished file of one version under `tmp/`, cheapest way first. */
 async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<string> {
-  const path = join(parts.lineages.temporaryFolder, `${Buffer.from(parts.randomness.bytes(8)).toString("hex")}.db`);
+  const path = temporaryPath(parts, "checkout.db");
   if (await cloneOfNeighbour(parts, place, version, path)) return path;
   await materialise(await parts.lineages.reader(place.database.id, version.number), { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum }, work);
   reach("materialise:written");
@@ -158,7 +158,7 @@ async function buildFile(parts: Parts, place: Place, version: VersionRecord, wor
 }
 
 export function versionOf(parts: Parts, place: Place, number: VersionNumber): VersionRecord {
-  const version = parts.catalog.version(place.database.id, number);
+  const version = parts.catalog.versions.byNumber(place.database.id, number);
   assert(version, `version v${number} of ${place.database.name} is in the catalog`);
   return version;
 }

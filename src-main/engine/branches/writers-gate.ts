@@ -10,11 +10,18 @@ const POLL_MS = 5;
  * all processes share `writers.lock`, gc holds it alone. The kernel gives a dead process's share back.
  */
 export class WritersGate {
-  readonly #lock: ProcessLock;
+  readonly #open: () => ProcessLock;
+  #opened: ProcessLock | null = null;
   #writers = 0;
 
-  constructor(lock: ProcessLock) {
-    this.#lock = lock;
+  /** `open`: opens the lock; only called when somebody writes. */
+  constructor(open: () => ProcessLock) {
+    this.#open = open;
+  }
+
+  get #lock(): ProcessLock {
+    this.#opened ??= this.#open();
+    return this.#opened;
   }
 
   /** Throws `store-busy` when a gc does not end. */
@@ -37,6 +44,10 @@ export class WritersGate {
     } finally {
       this.#lock.release();
     }
+  }
+
+  close(): void {
+    this.#opened?.close();
   }
 
   async #acquire(mode: "shared" | "exclusive"): Promise<void> {

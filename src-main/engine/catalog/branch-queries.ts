@@ -1,4 +1,4 @@
-import type { BranchId, DatabaseId, OperationId, UnixMs } from "#shared/ids.ts";
+import type { BranchId, DatabaseId, OperationId, UnixMs, VersionNumber } from "#shared/ids.ts";
 import type { Connection } from "./connection.ts";
 import { decodeDetail, type OperationDetail } from "./operation-detail.ts";
 import type { BranchRecord } from "./records.ts";
@@ -44,6 +44,18 @@ export class BranchQueries {
 
   count(database: DatabaseId): number {
     return this.#catalog.get<{ n: number }>("SELECT count(*) AS n FROM branches WHERE database = ? AND state = 0", database)?.n ?? 0;
+  }
+
+  /** Names of the live branches at each version that is a head. */
+  headsByVersion(database: DatabaseId): Map<VersionNumber, string[]> {
+    const heads = new Map<VersionNumber, string[]>();
+    const sql = "SELECT head, name FROM branches WHERE database = ? AND state = 0 ORDER BY id";
+    for (const { head, name } of this.#catalog.iterate<{ head: VersionNumber; name: string }>(sql, database)) {
+      const names = heads.get(head);
+      if (names) names.push(name);
+      else heads.set(head, [name]);
+    }
+    return heads;
   }
 
   /** Live branches forked from this one. */
@@ -106,7 +118,7 @@ export class BranchQueries {
       if (move.ref !== "checkpoint") continue;
       for (const version of [move.before, move.after]) {
         if (typeof version !== "number" || newVersions.includes(version)) continue;
-        this.#addAll(ids, "SELECT id FROM branches WHERE database = ?1 AND (head = ?2 OR fork_version = ?2)", database, version);
+        this.#addAll(ids, "SELECT id FROM branches WHERE database = ? AND ? IN (head, fork_version)", database, version);
       }
     }
   }

@@ -40,6 +40,7 @@ export class Catalog {
   readonly #discard: () => void;
   #last: OperationId;
   #seenChange: number;
+  #closed = false;
 
   private constructor(opened: ReadOnlyCatalog, lock: ProcessLock | null, identity: StoreIdentity) {
     const { connection } = opened;
@@ -177,8 +178,10 @@ export class Catalog {
     });
   }
 
-  /** Commits what waits, then lets go of the file. */
+  /** Commits what waits, then lets go of the file. Closing twice does nothing. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#queue?.drain();
     this.connection.close();
     this.#discard();

@@ -19,8 +19,8 @@ export class CheckpointQueries {
   }
 
   countOfBranch(branch: BranchId): number {
-    const sql = `SELECT (SELECT count(*) FROM checkpoints WHERE branch = ?1)
-      + (SELECT count(*) FROM versions WHERE branch = ?1 AND kind >= 16) AS n`;
+    const sql = `SELECT (SELECT count(*) FROM checkpoints WHERE branch = b.id)
+      + (SELECT count(*) FROM versions WHERE branch = b.id AND kind >= 16) AS n FROM branches b WHERE b.id = ?`;
     return this.#catalog.get<{ n: number }>(sql, branch)?.n ?? 0;
   }
 
@@ -32,13 +32,8 @@ export class CheckpointQueries {
 
   /** An own checkpoint of a branch. */
   own(branch: BranchId, name: string): CheckpointRecord | null {
-    const automatic = /^auto-([1-9]\d*)$/.exec(name);
-    const named = `${CHECKPOINTS} WHERE c.branch = ? AND c.name = ?`;
-    // An automatic name is no column: without its version, finding it would go through all of the branch's.
-    const row = automatic
-      ? this.#catalog.get<CheckpointRow>(`${named} AND c.version % 268435456 = ?`, branch, name, Number(automatic[1]))
-      : this.#catalog.get<CheckpointRow>(named, branch, name);
-    return row ? checkpointOfRow(row) : null;
+    const named = this.#catalog.get<CheckpointRow>(`${CHECKPOINTS} WHERE c.branch = ? AND c.name = ?`, branch, name);
+    return named ? checkpointOfRow(named) : null;
   }
 
   /**

@@ -39,7 +39,7 @@ export function summariseOperation(operation: OperationRecord, names: NamesThen)
     case "rename":
       return `Renamed ${renamed(moves) ?? (kind === "rename" ? branch : database)}`;
     case "fork":
-      return `Forked ${forked(operation, names)} from ${branch}${onVersion(forkVersions(operation))}`;
+      return `Forked ${forked(operation, names)} from ${branch}`;
     case "checkpoint":
       return `Checkpoint ${checkpointWords(moves) ?? "made"} on ${branch}`;
     case "autosave":
@@ -140,9 +140,6 @@ function forked(operation: OperationRecord, names: NamesThen): string {
   return `${first} … ${last} (${newBranches.count})`;
 }
 
-function forkVersions(operation: OperationRecord): VersionNumber | undefined {
-  return operation.newVersions[0];
-}
 function onVersion(version: VersionNumber | undefined): string {
   return version === undefined ? "" : ` as v${version}`;
 }

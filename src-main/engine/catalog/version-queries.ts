@@ -43,20 +43,21 @@ export class VersionQueries {
   /** Numbers of a version and all its ancestors, the newest first. */
   lineageNumbers(database: DatabaseId, from: VersionNumber): VersionNumber[] {
     const base = versionKey(database, 0);
-    const sql = `WITH RECURSIVE line (number) AS (
-      SELECT ?1 WHERE EXISTS (SELECT 1 FROM versions WHERE key = ?2 + ?1)
-      UNION ALL SELECT v.parent FROM line JOIN versions v ON v.key = ?2 + line.number WHERE v.parent IS NOT NULL
-    ) SELECT number FROM line`;
-    return this.#catalog.all<{ number: VersionNumber }>(sql, from, base).map(({ number }) => number);
+    const sql = `WITH RECURSIVE line (key, parent) AS (
+      SELECT key, parent FROM versions WHERE key = ?
+      UNION ALL SELECT v.key, v.parent FROM line JOIN versions v ON v.key = line.parent + ?
+    ) SELECT key FROM line`;
+    return this.#catalog.all<{ key: number }>(sql, base + from, base).map(({ key }) => (key - base) as VersionNumber);
   }
 
   /** True when `ancestor` is `version` or one of its ancestors. Walks no further back than `ancestor`: parents are older. */
   isAncestor(database: DatabaseId, ancestor: VersionNumber, version: VersionNumber): boolean {
     const base = versionKey(database, 0);
-    const sql = `WITH RECURSIVE line (number) AS (
-      SELECT ?1 UNION ALL SELECT v.parent FROM line JOIN versions v ON v.key = ?2 + line.number WHERE line.number > ?3 AND v.parent IS NOT NULL
-    ) SELECT 1 FROM line WHERE number = ?3`;
-    return this.#catalog.get(sql, version, base, ancestor) !== undefined;
+    const sql = `WITH RECURSIVE line (key, parent) AS (
+      SELECT key, parent FROM versions WHERE key = ?
+      UNION ALL SELECT v.key, v.parent FROM line JOIN versions v ON v.key = line.parent + ? WHERE v.key >= ?
+    ) SELECT 1 FROM line WHERE key = ?`;
+    return this.#catalog.get(sql, base + version, base, base + ancestor, base + ancestor) !== undefined;
   }
 
   /** Versions that a branch made, the newest first, from below `before` on (null: from the newest). */
@@ -128,9 +129,9 @@ export class VersionQueries {
   #newestBefore(database: DatabaseId, from: VersionNumber, at: UnixMs): VersionNumber | null {
     const base = versionKey(database, 0);
     const sql = `WITH RECURSIVE line (key, parent, operation) AS (
-      SELECT key, parent, operation FROM versions WHERE key = ?1
-      UNION ALL SELECT v.key, v.parent, v.operation FROM line JOIN versions v ON v.key = ?2 + line.parent
-    ) SELECT line.key FROM line JOIN operations o ON o.id = line.operation WHERE o.at <= ?3 LIMIT 1`;
+      SELECT key, parent, operation FROM versions WHERE key = ?
+      UNION ALL SELECT v.key, v.parent, v.operation FROM line JOIN versions v ON v.key = line.parent + ?
+    ) SELECT line.key FROM line JOIN operations o ON o.id = line.operation WHERE o.at <= ? LIMIT 1`;
     const row = this.#catalog.get<{ key: number }>(sql, base + from, base, at);
     return row ? (versionOfKey(row.key).number as VersionNumber) : null;
   }

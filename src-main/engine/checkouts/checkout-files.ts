@@ -6,6 +6,8 @@
  */
 import type { Holder } from "#shared/error-codes.ts";
 import type { PageBatch } from "../format/page-batch.ts";
+import type { Work } from "../segments/page-source.ts";
+import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
 
 export type { PageBatch };
 
@@ -76,6 +78,13 @@ export interface CheckoutFiles {
   hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout>;
   /** Puts a finished file where there is none; returns its fingerprint (see `HeldCheckout`). Refuses with `file-exists`. */
   place(finished: string, path: string): Promise<string | null>;
+  /**
+   * Copies (reflinks where it can) a checkout to a new file, provided that it matches `fingerprint` before and after and
+   * that no WAL content is beside it; false, with nothing left behind, when it does not.
+   */
+  copy(path: string, fingerprint: string, to: string): Promise<boolean>;
+  /** `transfer/copy-source.ts` for a file outside the store, which this process may have open as well. */
+  copySource(request: CopyRequest, work: Work): Promise<SourceCopy>;
   /** Releases every hold and ends the child. */
   close(): Promise<void>;
 }

@@ -7,6 +7,8 @@ import { readBootId } from "../io/boot.ts";
 import type { Disk } from "../io/disk.ts";
 import { findHolders } from "../io/holders.ts";
 import type { Native } from "../io/native.ts";
+import type { Work } from "../segments/page-source.ts";
+import { copySource, type CopyRequest, type SourceCopy } from "../transfer/copy-source.ts";
 import type { CheckoutFiles, HeldCheckout } from "./checkout-files.ts";
 import { checkFingerprint } from "./fingerprint.ts";
 import { HeldFile } from "./held-file.ts";
@@ -66,6 +68,20 @@ export class DirectCheckoutFiles implements CheckoutFiles {
 
   async place(finished: string, path: string): Promise<string | null> {
     return placeFile(this.#context, finished, path);
+  }
+
+  async copy(path: string, fingerprint: string, to: string): Promise<boolean> {
+    const { disk } = this.#context;
+    const isAsKnown = (): boolean => this.check(path, fingerprint) === "same" && walBytes(disk, path) === 0;
+    if (!isAsKnown()) return false;
+    disk.clone(path, to);
+    if (isAsKnown()) return true;
+    disk.remove(to);
+    return false;
+  }
+
+  copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
+    return copySource(this.#context, request, work);
   }
 
   async close(): Promise<void> {

@@ -39,6 +39,7 @@ export class HeldFile implements HeldCheckout {
 
   async patch(patch: Patch): Promise<void> {
     this.#begin("exclusive");
+    this.#lock.detach();
     const view = new CheckoutView(this.#context.disk, this.#path, this.#lock.file);
     try {
       const canPatch = view.pageSize === patch.pageSize && view.pageCount > 0 && patch.pageCount > 0;

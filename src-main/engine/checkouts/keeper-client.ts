@@ -9,6 +9,8 @@ import { readBootId } from "../io/boot.ts";
 import type { Disk } from "../io/disk.ts";
 import { EngineError, fromErrorView } from "../io/errors.ts";
 import type { Native } from "../io/native.ts";
+import type { Work } from "../segments/page-source.ts";
+import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
 import type { CheckoutChanges, CheckoutFiles, HeldCheckout, KnownContent } from "./checkout-files.ts";
 import { checkoutSizes, DirectCheckoutFiles, findCheckoutHolders } from "./direct-checkout-files.ts";
 import { checkFingerprint } from "./fingerprint.ts";
@@ -57,6 +59,14 @@ class KeeperCheckoutFiles implements CheckoutFiles {
     return this.#keeperForUse().call("place", { finished, path });
   }
 
+  copy(path: string, fingerprint: string, to: string): Promise<boolean> {
+    return this.#keeperForUse().call("copy", { path, fingerprint, to });
+  }
+
+  copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
+    return this.#keeperForUse().call("copySource", request, work);
+  }
+
   async close(): Promise<void> {
     const keeper = this.#keeper;
     this.#keeper = null;
@@ -72,7 +82,7 @@ class KeeperCheckoutFiles implements CheckoutFiles {
 /** One child and the calls that wait for it. It keeps this process alive only while some do. */
 class Keeper {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, { readonly settle: (output: never) => void; readonly fail: (error: EngineError) => void }>();
+  readonly #waiting = new Map<number, { readonly settle: (output: never) => void; readonly fail: (error: EngineError) => void; readonly progress: Work["progress"] }>();
   readonly #ended: Promise<void>;
   #lastId = 0;
   isAlive = true;
@@ -102,11 +112,24 @@ class Keeper {
     return this.#child.pid ?? 0;
   }
 
-  call<K extends KeeperCallName>(call: K, input: KeeperCalls[K]["input"]): Promise<KeeperCalls[K]["output"]> {
+  call<K extends KeeperCallName>(call: K, input: KeeperCalls[K]["input"], work: Work = {}): Promise<KeeperCalls[K]["output"]> {
     if (!this.isAlive) return Promise.reject(keeperDied("is gone"));
     const id = ++this.#lastId;
     return new Promise((settle, fail) => {
-      this.#waiting.set(id, { settle, fail });
+      const cancel = (): void => void this.call("cancel", { request: id }).catch(fail);
+      const ended = (): void => work.signal?.removeEventListener("abort", cancel);
+      work.signal?.addEventListener("abort", cancel);
+      this.#waiting.set(id, {
+        settle: (output) => {
+          ended();
+          settle(output);
+        },
+        fail: (error) => {
+          ended();
+          fail(error);
+        },
+        progress: work.progress,
+      });
       this.#child.channel?.ref();
       this.#child.send({ id, call, input }, (error) => {
         if (error) this.#die(`cannot be reached: ${error.message}`);
@@ -124,6 +147,10 @@ class Keeper {
   #take(reply: KeeperReply): void {
     const waiting = this.#waiting.get(reply.id);
     assert(waiting, `a call waits for reply ${reply.id}`);
+    if ("progress" in reply) {
+      waiting.progress?.(reply.progress.done, reply.progress.total);
+      return;
+    }
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#child.channel?.unref();
     if (reply.ok) waiting.settle(reply.output as never);

@@ -6,6 +6,7 @@
 import type { ErrorView } from "#shared/error-codes.ts";
 import type { PageBatch } from "../format/page-batch.ts";
 import type { ChangeProof } from "./checkout-files.ts";
+import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
 
 /** A held checkout, numbered by the keeper. */
 export type HoldId = number;
@@ -35,6 +36,10 @@ export interface KeeperCalls {
   fingerprint: { input: { hold: HoldId }; output: string | null };
   release: { input: { hold: HoldId }; output: null };
   place: { input: { finished: string; path: string }; output: string | null };
+  copy: { input: { path: string; fingerprint: string; to: string }; output: boolean };
+  /** Tells its progress; ends early with `cancelled` after `cancel` with the id of this request. */
+  copySource: { input: CopyRequest; output: SourceCopy };
+  cancel: { input: { request: number }; output: null };
 }
 
 export type KeeperCallName = keyof KeeperCalls;
@@ -42,5 +47,6 @@ export type KeeperCallName = keyof KeeperCalls;
 export type KeeperRequest = { [K in KeeperCallName]: { readonly id: number; readonly call: K; readonly input: KeeperCalls[K]["input"] } }[KeeperCallName];
 
 export type KeeperReply =
+  | { readonly id: number; readonly progress: { readonly done: number; readonly total: number } }
   | { readonly id: number; readonly ok: true; readonly output: KeeperCalls[KeeperCallName]["output"] }
   | { readonly id: number; readonly ok: false; readonly error: ErrorView };

@@ -20,13 +20,19 @@ interface Hold {
   patch: { readonly feed: BatchFeed; readonly done: Promise<unknown> } | null;
 }
 
-type Handlers = { [K in KeeperCallName]: (input: KeeperCalls[K]["input"]) => Promise<KeeperCalls[K]["output"]> };
+interface Turn {
+  readonly id: number;
+  readonly progress: (done: number, total: number) => void;
+}
+
+type Handlers = { [K in KeeperCallName]: (input: KeeperCalls[K]["input"], turn: Turn) => Promise<KeeperCalls[K]["output"]> };
 
 /** Says, inside `changes`, that a scan needs the hashes that have not been sent. */
 class HashesNeeded extends Error {}
 
 function createHandlers(files: DirectCheckoutFiles): Handlers {
   const holds = new Map<HoldId, Hold>();
+  const copies = new Map<number, AbortController>();
   let lastHold = 0;
   const held = (id: HoldId): Hold => {
     const hold = holds.get(id);
@@ -91,6 +97,16 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
       return null;
     },
     place: async ({ finished, path }) => files.place(finished, path),
+    copy: async ({ path, fingerprint, to }) => files.copy(path, fingerprint, to),
+    copySource: async (request, { id, progress }) => {
+      const controller = new AbortController();
+      copies.set(id, controller);
+      return files.copySource(request, { signal: controller.signal, progress }).finally(() => copies.delete(id));
+    },
+    cancel: async ({ request }) => {
+      copies.get(request)?.abort();
+      return null;
+    },
   };
 }
 
@@ -116,8 +132,8 @@ async function findChanges(hold: Hold, known: KeeperCalls["changes"]["input"]): 
 }
 
 /** The type of `output` follows from the name of the call, which TypeScript cannot see across a union. */
-function handle<K extends KeeperCallName>(handlers: Handlers, request: { readonly call: K; readonly input: KeeperCalls[K]["input"] }): Promise<KeeperCalls[K]["output"]> {
-  return handlers[request.call](request.input);
+function handle<K extends KeeperCallName>(handlers: Handlers, request: { readonly call: K; readonly input: KeeperCalls[K]["input"] }, turn: Turn): Promise<KeeperCalls[K]["output"]> {
+  return handlers[request.call](request.input, turn);
 }
 
 function start(temporary: string | undefined): void {
@@ -127,7 +143,8 @@ function start(temporary: string | undefined): void {
     process.send?.(message);
   };
   process.on("message", (request: KeeperRequest) => {
-    handle(handlers, request).then(
+    const progress = (done: number, total: number): void => reply({ id: request.id, progress: { done, total } });
+    handle(handlers, request, { id: request.id, progress }).then(
       (output) => reply({ id: request.id, ok: true, output }),
       (error: unknown) => reply({ id: request.id, ok: false, error: toErrorView(error) }),
     );

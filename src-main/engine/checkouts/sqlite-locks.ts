@@ -6,8 +6,8 @@
  *   exclusive   all of SQLite's lock bytes of the main file, through an open-file-description lock: no client reads,
  *               writes, or even opens its WAL. Before it counts, nothing is left to fold in, and no other process has the
  *               file open (an idle client in a rollback-journal mode holds no lock). Where such locks do not exist, a
- *               connection in exclusive locking mode takes the place: slower, and it has to let go for a moment when the
- *               file is swapped.
+ *               connection in exclusive locking mode takes the place: slower, and a file that was just swapped in is
+ *               not locked.
  *
  * The POSIX lock trap: closing any descriptor of a file drops all POSIX locks of the process on it. So in both modes our
  * own descriptor is opened before the connection and closed after it, and `path-turns.ts` keeps a second hold away.
@@ -20,7 +20,7 @@ import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Native } from "../io/native.ts";
 import { checkoutCorrupt } from "./checkout-view.ts";
-import { hasJournalContent, walBytes } from "./side-files.ts";
+import { hasJournalContent, sidePaths, walBytes } from "./side-files.ts";
 
 /** PENDING, RESERVED and the SHARED range, as SQLite's os_unix.c lays them out. */
 const LOCK_BYTES = { start: LOCK_BYTE, length: 512 };
@@ -39,7 +39,7 @@ export interface LockContext {
 export interface CheckoutLock {
   /** Read and write in mode "exclusive", else read only. Owned by the lock. */
   readonly file: FileDescriptor;
-  /** The file is about to be replaced by another one: whatever would touch files by name on release lets go now. */
+  /** The file is about to be replaced, or pages of it: nothing that is released later may touch side files by name. */
   detach(): void;
   /** Takes over the descriptor of the file that stands at the path from now on. Mode "exclusive" only. */
   replaceFile(file: FileDescriptor): void;
@@ -183,19 +183,25 @@ function tryConnectionLock(context: LockContext, path: string): CheckoutLock | n
   const closeConnection = (): void => {
     if (connection?.inTransaction) connection.exec("ROLLBACK");
     connection?.close();
-    connection = null;
   };
   if (context.holders(path).length > 0 || (connection !== null && hasSideContent(disk, path))) {
     closeConnection();
     disk.close(file);
     return null;
   }
+  // The index of a client that was killed; this locking mode does without.
+  disk.remove(sidePaths(path).shm);
   return {
     get file() {
       return file;
     },
-    // Closing removes the WAL by name, which must not be that of the next file.
-    detach: closeConnection,
+    // A connection in WAL mode removes the WAL by name when it closes, which must not be one that a patch put there.
+    detach: () => {
+      if (connection === null) return;
+      connection.exec("ROLLBACK");
+      connection.pragma("journal_mode = DELETE");
+      connection.exec("BEGIN EXCLUSIVE");
+    },
     replaceFile: (next) => {
       disk.close(file);
       file = next;

@@ -4,7 +4,7 @@
  *
  * zstd cannot tell a wrong dictionary: it decodes to garbage without a word. Callers verify every page's hash.
  */
-import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync, type ZstdOptions } from "node:zlib";
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from "node:zlib";
 import { promisify } from "node:util";
 import { assert } from "#shared/assert.ts";
 
@@ -18,7 +18,6 @@ const DICTIONARY_MAGIC = [0x37, 0xa4, 0x30, 0xec] as const;
 const WINDOW_LOG_MAX = 21;
 
 const compressAsync = promisify<Uint8Array, ZstdOptions, Buffer>(zstdCompress);
-const decompressAsync = promisify<Uint8Array, ZstdOptions, Buffer>(zstdDecompress);
 
 /** Compresses the pages of a delta frame. An empty dictionary is none. */
 export function compressDeltaFrame(pages: Uint8Array, dictionary: Uint8Array): Uint8Array {
@@ -32,12 +31,15 @@ export async function compressBaseFrame(pages: Uint8Array): Promise<Uint8Array> 
 
 /** Throws what zlib throws when the bytes are no such frame; the result always has `rawBytes` bytes otherwise. */
 export function decompressFrame(stored: Uint8Array, rawBytes: number, dictionary: Uint8Array): Uint8Array {
-  return ofLength(zstdDecompressSync(withMagic(stored), { ...decompressOptions(rawBytes), ...dictionaryOption(dictionary) }), rawBytes);
-}
-
-/** The same for a frame without dictionary, off this thread. */
-export async function decompressBaseFrame(stored: Uint8Array, rawBytes: number): Promise<Uint8Array> {
-  return ofLength(await decompressAsync(withMagic(stored), decompressOptions(rawBytes)), rawBytes);
+  const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX };
+  const raw = zstdDecompressSync(withMagic(stored), {
+    params,
+    maxOutputLength: rawBytes,
+    chunkSize: rawBytes,
+    ...dictionaryOption(dictionary),
+  });
+  if (raw.length !== rawBytes) throw new RangeError(`${raw.length} bytes where ${rawBytes} should be`);
+  return raw;
 }
 
 function compressOptions(rawBytes: number, level: number): ZstdOptions {
@@ -48,10 +50,6 @@ function compressOptions(rawBytes: number, level: number): ZstdOptions {
     [constants.ZSTD_c_dictIDFlag]: 0,
   };
   return { params, pledgedSrcSize: rawBytes, chunkSize: Math.max(1024, rawBytes) };
-}
-
-function decompressOptions(rawBytes: number): ZstdOptions {
-  return { params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX }, maxOutputLength: rawBytes, chunkSize: rawBytes };
 }
 
 function dictionaryOption(dictionary: Uint8Array): ZstdOptions {
@@ -75,9 +73,4 @@ function withMagic(stored: Uint8Array): Uint8Array {
   frame.set(FRAME_MAGIC);
   frame.set(stored, FRAME_MAGIC.length);
   return frame;
-}
-
-function ofLength(raw: Uint8Array, rawBytes: number): Uint8Array {
-  if (raw.length !== rawBytes) throw new RangeError(`${raw.length} bytes where ${rawBytes} should be`);
-  return raw;
 }

@@ -16,26 +16,39 @@ import type { PageSource } from "./page-source.ts";
 import type { SegmentParts } from "./segment-parts.ts";
 import { failCorrupt, SegmentReader } from "./segment-reader.ts";
 
-/** Answers with the segment that ends at a version: the highest level, where there are several. */
-export type SegmentLookup = (version: VersionNumber) => SegmentRecord | null;
+/**
+ * Answers with the segment that ends at a version, the highest level where there are several; or with a chain of that
+ * version that is open already, on which a newer one then stands without opening it anew.
+ */
+export type SegmentLookup = (version: VersionNumber) => SegmentRecord | ChainReader | null;
 
 /** Opens the chain of version `to`. Throws `segment-missing` and `segment-corrupt`. */
 export async function openChain(parts: SegmentParts, to: VersionNumber, segmentFor: SegmentLookup): Promise<ChainReader> {
   const readers: SegmentReader[] = [];
   let version: VersionNumber | null = to;
   while (version !== null) {
-    const record: SegmentRecord | null = segmentFor(version);
-    if (!record)
+    const found: SegmentRecord | ChainReader | null = segmentFor(version);
+    if (!found) {
       throw new EngineError("segment-missing", `Cannot rebuild v${to}: no segment ends at v${version}`, {
         details: { segment: `v${version}` },
       });
-    const loops = record.to !== version || (record.from !== null && record.from >= version);
-    if (loops || (record.from === null) !== (record.level === BASE_LEVEL))
-      failCorrupt(record, `level ${record.level} from v${record.from}`, `a segment that ends at v${version}`);
-    readers.push(await SegmentReader.open(parts.native, parts.objects, record));
-    version = record.from;
+    }
+    if (found instanceof ChainReader) {
+      readers.push(...found.segments);
+      break;
+    }
+    checkRecord(found, version);
+    readers.push(await SegmentReader.open(parts.native, parts.objects, found));
+    version = found.from;
   }
   return new ChainReader(parts.frames, readers);
+}
+
+/** A record that leads nowhere, or round in a circle, is damage: no operation makes one. */
+function checkRecord(record: SegmentRecord, version: VersionNumber): void {
+  const leads =
+    record.to === version && (record.level === BASE_LEVEL ? record.from === null : record.from !== null && record.from < version);
+  if (!leads) failCorrupt(record, `level ${record.level} from v${record.from} to v${record.to}`, `a segment that ends at v${version}`);
 }
 
 /** A version, readable. Immutable, so it may be kept; holds the indexes of its segments in memory. */
@@ -78,7 +91,7 @@ export class ChainReader implements PageSource {
     for (const [index, pageNumber] of numbers.entries()) {
       const target = buffer.subarray(index * this.pageSize, (index + 1) * this.pageSize);
       if (pageNumber === this.#lockPage) target.fill(0);
-      else target.set(found(content.get(pageNumber), pageNumber));
+      else target.set(pageIn(content.get(pageNumber), pageNumber));
     }
   }
 
@@ -175,11 +188,11 @@ function framePages(segment: SegmentReader, frame: number): number[] {
 
 function dictionaryOf(numbers: readonly number[], pagesBelow: number, content: ReadonlyMap<number, Uint8Array>): Uint8Array {
   return Buffer.concat(
-    numbers.filter((pageNumber) => pageNumber <= pagesBelow).map((pageNumber) => found(content.get(pageNumber), pageNumber)),
+    numbers.filter((pageNumber) => pageNumber <= pagesBelow).map((pageNumber) => pageIn(content.get(pageNumber), pageNumber)),
   );
 }
 
-function found(page: Uint8Array | undefined, pageNumber: number): Uint8Array {
+function pageIn(page: Uint8Array | undefined, pageNumber: number): Uint8Array {
   assert(page, `page ${pageNumber} was planned`);
   return page;
 }

@@ -10,11 +10,8 @@ import type { Native } from "../io/native.ts";
 import { lockPageNumber, stampPage1, type JournalKind } from "../format/sqlite-header.ts";
 import { Pace } from "./pace.ts";
 import type { Work } from "./page-source.ts";
-import { failCorrupt, type DecodedFrame, type SegmentReader } from "./segment-reader.ts";
+import { failCorrupt, type SegmentReader } from "./segment-reader.ts";
 import { StateSum } from "./state-sum.ts";
-
-/** Base frames that are decoded at a time. */
-const FRAMES_IN_FLIGHT = 4;
 
 export interface FileOrder {
   readonly disk: Disk;
@@ -63,14 +60,11 @@ class Materialiser {
   }
 
   async run(): Promise<void> {
-    const [base, ...deltas] = this.#chain.segments.toReversed();
-    assert(base, "a chain has a base");
-    await this.#writeBase(base);
-    let pagesBefore = base.index.pageCount;
-    for (const delta of deltas) {
-      for (let frame = 0; frame < delta.index.frameBytes.length; frame += 1) await this.#applyFrame(delta, frame, pagesBefore);
-      await this.#dropPages(delta.index.pageCount, pagesBefore);
-      pagesBefore = delta.index.pageCount;
+    let pagesBefore = 0;
+    for (const segment of this.#chain.segments.toReversed()) {
+      for (let frame = 0; frame < segment.index.frameBytes.length; frame += 1) await this.#applyFrame(segment, frame, pagesBefore);
+      await this.#dropPages(segment.index.pageCount, pagesBefore);
+      pagesBefore = segment.index.pageCount;
     }
     const found = Buffer.from(this.#sum.bytes()).toString("hex");
     const expected = Buffer.from(this.#order.checksum).toString("hex");
@@ -81,33 +75,12 @@ class Materialiser {
     this.#order.disk.truncate(this.#file, this.#chain.pageCount * this.#pageSize);
   }
 
-  async #writeBase(base: SegmentReader): Promise<void> {
-    const inFlight: Promise<DecodedFrame>[] = [];
-    const frames = base.index.frameBytes.length;
-    let started = 0;
-    for (let frame = 0; frame < frames; frame += 1) {
-      for (; started < frames && started < frame + FRAMES_IN_FLIGHT; started += 1) {
-        const decoding = base.decodeBaseFrame(started);
-        // A failure is met when its turn comes; until then it is not an unhandled one.
-        decoding.catch(() => {});
-        inFlight.push(decoding);
-      }
-      const decoded = await inFlight[0];
-      inFlight.shift();
-      assert(decoded, "a frame is in flight");
-      const numbers = framePages(base, frame);
-      this.#sum.toggle(decoded.hashes, numbers);
-      this.#writePages(numbers, decoded.pages);
-      await this.#pace.advance(decoded.pages.length);
-    }
-  }
-
-  async #applyFrame(delta: SegmentReader, frame: number, pagesBefore: number): Promise<void> {
-    const numbers = framePages(delta, frame);
+  async #applyFrame(segment: SegmentReader, frame: number, pagesBefore: number): Promise<void> {
+    const numbers = framePages(segment, frame);
     const known = numbers.filter((pageNumber) => pageNumber <= pagesBefore);
     const dictionary = this.#readPages(known);
     if (known.length > 0) this.#sum.toggle(this.#order.native.hashPages(dictionary, this.#pageSize), known);
-    const decoded = delta.decodeFrame(frame, dictionary);
+    const decoded = segment.decodeFrame(frame, dictionary);
     this.#sum.toggle(decoded.hashes, numbers);
     this.#writePages(numbers, decoded.pages);
     await this.#pace.advance(decoded.pages.length);

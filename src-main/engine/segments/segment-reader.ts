@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { SegmentRecord } from "../catalog/records.ts";
-import { decompressBaseFrame, decompressFrame } from "../format/segment-frame.ts";
+import { decompressFrame } from "../format/segment-frame.ts";
 import {
   countStoredPages,
   decodeIndexLength,
@@ -110,13 +110,6 @@ export class SegmentReader {
     } catch (error) {
       return this.#failFrame(frame, error);
     }
-    return this.#verify(frame, pages);
-  }
-
-  /** The same for a frame of a base, off this thread. */
-  async decodeBaseFrame(frame: number): Promise<DecodedFrame> {
-    const stored = this.#readFrame(frame);
-    const pages = await decompressBaseFrame(stored, this.#rawBytes(frame)).catch((error: unknown) => this.#failFrame(frame, error));
     return this.#verify(frame, pages);
   }
 

@@ -43,7 +43,7 @@ interface Size {
   readonly pageCount: number;
 }
 
-/** A block in the making: its pages are stable until it is added. */
+/** The pages of one frame. */
 interface Block {
   readonly numbers: Uint32Array;
   readonly bytes: Uint8Array;

@@ -15,7 +15,7 @@ import { createHash, type Hash } from "node:crypto";
 import { EngineError } from "../io/errors.ts";
 import { WAL_HEADER_BYTES, readWal } from "../format/wal.ts";
 import { judgeFile } from "./judge-file.ts";
-import { databasePaths, locateSource, type DatabasePaths, type TransferIo } from "./source-files.ts";
+import { databasePaths, locateSource, otherHolders, type DatabasePaths, type TransferIo } from "./source-files.ts";
 import { journalBytesToCopy } from "./source-journal.ts";
 import { lockMain, lockWal, type Stillness } from "./source-locks.ts";
 import type { Disk, FileDescriptor, FileStat } from "../io/disk.ts";
@@ -71,7 +71,7 @@ export async function copySource(io: TransferIo, request: CopyRequest, work: Wor
       hint: "Stop the program that changes it, or import a copy.",
       untouched: "Nothing was imported.",
       retryable: true,
-      details: { path: request.file, holders: io.holders(request.file) },
+      details: { path: request.file, holders: otherHolders(databasePaths(request.file)) },
     });
   } catch (error) {
     removeCopy(io.disk, request.into);
@@ -104,7 +104,7 @@ async function tryCopy(io: TransferIo, request: CopyRequest, work: Work): Promis
     const wal = before.size === 0 ? null : await copyWal(disk, paths, request.into, work);
     const changed = wal === "reset" ? "its WAL started again" : await mainChanged(disk, { paths, main, before, sha256 }, work);
     if (changed || wal === "reset") return changed ?? "its WAL started again";
-    return { source: request.file, realPath: paths.main, bytes: before.size, sha256, links: before.links, stillness, wal, journal, holders: io.holders(paths.main) };
+    return { source: request.file, realPath: paths.main, bytes: before.size, sha256, links: before.links, stillness, wal, journal, holders: otherHolders(paths) };
   } finally {
     if (shm !== null) disk.close(shm);
     disk.close(main);

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { EngineError } from "../io/errors.ts";
 import type { Disk } from "../io/disk.ts";
-import { databasePaths, type TransferIo } from "./source-files.ts";
+import { databasePaths, holdersText, otherHolders } from "./source-files.ts";
 
 export interface ExportRequest {
   /** Where the user wants it. A symbolic link there is followed. */
@@ -24,16 +24,15 @@ export interface ExportRequest {
  * target inside the store or a folder, `permission-denied`, `disk-full`, and what `write` throws; the target is then as
  * it was.
  */
-export async function exportFile(io: Pick<TransferIo, "disk" | "holders">, request: ExportRequest): Promise<{ readonly path: string; readonly bytes: number }> {
-  const { disk } = io;
+export async function exportFile(disk: Disk, request: ExportRequest): Promise<{ readonly path: string; readonly bytes: number }> {
   const target = locateTarget(disk, request);
-  checkTarget(io, target, request);
+  checkTarget(disk, target, request);
   disk.makeDirectory(dirname(target));
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.partial`);
   try {
     await request.write(temporary);
     const bytes = syncFile(disk, temporary);
-    checkTarget(io, target, request);
+    checkTarget(disk, target, request);
     publish(disk, temporary, target, request.overwrite);
     return { path: target, bytes };
   } finally {
@@ -65,15 +64,13 @@ function realFolder(disk: Disk, folder: string): string {
   return parent === folder ? folder : join(realFolder(disk, parent), basename(folder));
 }
 
-function checkTarget(io: Pick<TransferIo, "disk" | "holders">, target: string, request: ExportRequest): void {
-  const { disk } = io;
+function checkTarget(disk: Disk, target: string, request: ExportRequest): void {
   const paths = databasePaths(target);
   const untouched = `${target} is as it was.`;
   if (disk.stat(target) && !request.overwrite) throw new EngineError("file-exists", `Export to ${request.file}: the file exists`, { hint: "Choose another name, or allow overwriting.", untouched, details: { path: target } });
-  const holders = io.holders(target);
+  const holders = otherHolders(paths);
   if (holders.length > 0) {
-    const names = holders.map((holder) => `${holder.program ?? "a program"} (pid ${holder.pid})`).join(", ");
-    throw new EngineError("file-exists", `Export to ${request.file}: the file there is in use by ${names}`, { hint: "Close it there first.", untouched, retryable: true, details: { path: target, holders } });
+    throw new EngineError("file-exists", `Export to ${request.file}: the file there is in use by ${holdersText(holders)}`, { hint: "Close it there first.", untouched, retryable: true, details: { path: target, holders } });
   }
   const left = [paths.wal, paths.journal].find((path) => (disk.stat(path)?.size ?? 0) > 0);
   if (left) {

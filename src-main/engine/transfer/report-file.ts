@@ -1,6 +1,7 @@
 /** What the import report says about the file itself: its header, its side files and who else uses it. */
 import { formatBytes } from "#shared/units.ts";
 import type { ImportNote } from "#shared/views.ts";
+import { holdersText } from "./source-files.ts";
 import type { RecoveredCopy } from "./recover-copy.ts";
 import type { SourceCopy } from "./copy-source.ts";
 
@@ -92,6 +93,5 @@ function stillnessNotes(source: SourceCopy): ImportNote[] {
 
 function holdersNote(source: SourceCopy): ImportNote {
   if (source.holders.length === 0) return ok("Other programs", "None hold the file");
-  const names = source.holders.map((holder) => `${holder.program ?? "a program"} (pid ${holder.pid}, ${holder.access})`);
-  return note("Other programs", names.join(", "), "Copied as of their last commit");
+  return note("Other programs", holdersText(source.holders), "Copied as of their last commit");
 }

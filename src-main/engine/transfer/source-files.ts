@@ -1,3 +1,4 @@
+import { findHolders } from "../io/holders.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Disk } from "../io/disk.ts";
 import type { Native } from "../io/native.ts";
@@ -7,8 +8,6 @@ import type { Holder } from "#shared/error-codes.ts";
 export interface TransferIo {
   readonly disk: Disk;
   readonly native: Native;
-  /** Processes that have a file or its side files open. */
-  readonly holders: (path: string) => Holder[];
 }
 
 /** A database file and what SQLite keeps beside it. */
@@ -21,6 +20,16 @@ export interface DatabasePaths {
 
 export function databasePaths(main: string): DatabasePaths {
   return { main, wal: `${main}-wal`, shm: `${main}-shm`, journal: `${main}-journal` };
+}
+
+/** Other processes that have the file or its side files open, as far as the system tells. */
+export function otherHolders(paths: DatabasePaths): Holder[] {
+  return findHolders([paths.main, paths.wal, paths.shm, paths.journal]).filter((holder) => holder.pid !== process.pid);
+}
+
+/** "sqlite3 (pid 4711, writing), node (pid 12, open)". */
+export function holdersText(holders: readonly Holder[]): string {
+  return holders.map((holder) => `${holder.program ?? "a program"} (pid ${holder.pid}, ${holder.access})`).join(", ");
 }
 
 /**

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EngineError } from "../io/errors.ts";
 import { LOCK_BYTE } from "../format/sqlite-header.ts";
 import type { FileDescriptor } from "../io/disk.ts";
-import type { DatabasePaths, TransferIo } from "./source-files.ts";
+import { holdersText, otherHolders, type DatabasePaths, type TransferIo } from "./source-files.ts";
 
 const PENDING = LOCK_BYTE;
 const SHARED_FIRST = LOCK_BYTE + 2;
@@ -33,7 +33,7 @@ export type Stillness = "locked" | "watched";
  */
 export async function lockMain(io: TransferIo, paths: DatabasePaths, main: FileDescriptor, deadline: number): Promise<Stillness> {
   if (!io.native.hasRangeLocks) return "watched";
-  await retryUntil(deadline, () => lockShared(io, main), () => busy(io, paths, "a writer is changing the file"));
+  await retryUntil(deadline, () => lockShared(io, main), () => busy(paths, "a writer is changing the file"));
   return "locked";
 }
 
@@ -43,7 +43,7 @@ export async function lockMain(io: TransferIo, paths: DatabasePaths, main: FileD
  */
 export async function lockWal(io: TransferIo, paths: DatabasePaths, shm: FileDescriptor, deadline: number): Promise<void> {
   if (!io.native.hasRangeLocks) return;
-  await retryUntil(deadline, () => io.native.lockRange(shm, SHM_CHECKPOINT, 1, "shared"), () => busy(io, paths, "its WAL is being moved into the file"));
+  await retryUntil(deadline, () => io.native.lockRange(shm, SHM_CHECKPOINT, 1, "shared"), () => busy(paths, "its WAL is being moved into the file"));
 }
 
 function lockShared(io: TransferIo, main: FileDescriptor): boolean {
@@ -60,10 +60,10 @@ async function retryUntil(deadline: number, attempt: () => boolean, failure: () 
   }
 }
 
-function busy(io: TransferIo, paths: DatabasePaths, what: string): EngineError {
-  const holders = io.holders(paths.main);
-  const names = holders.map((holder) => `${holder.program ?? "a program"} (pid ${holder.pid}, ${holder.access})`).join(", ");
-  return new EngineError("source-busy", `Import of ${paths.main}: ${what}${names ? `; held by ${names}` : ""}`, {
+function busy(paths: DatabasePaths, what: string): EngineError {
+  const holders = otherHolders(paths);
+  const names = holders.length > 0 ? `; held by ${holdersText(holders)}` : "";
+  return new EngineError("source-busy", `Import of ${paths.main}: ${what}${names}`, {
     hint: "Try again when the other program has finished its transaction.",
     untouched: "The file is as it was; nothing was imported.",
     retryable: true,

@@ -10,6 +10,8 @@ import { lockPageNumber } from "../format/sqlite-header.ts";
 import { EngineError } from "../io/errors.ts";
 import type { PhasedWork } from "../transfer/long-work.ts";
 import { breathe } from "../transfer/long-work.ts";
+import { checkIntegrity } from "../catalog/integrity.ts";
+import { partName } from "../segments/segment-parts.ts";
 import { StateSum } from "../segments/state-sum.ts";
 import type { ChainReader } from "../segments/chain-reader.ts";
 import type { Parts } from "../branches/parts.ts";
@@ -26,9 +28,9 @@ export async function verify(parts: Parts, work: PhasedWork = {}): Promise<Verif
   const problems: VerifyProblem[] = [];
   const tally: Tally = { versions: 0, segments: 0, pages: 0, bytesRead: 0, checkouts: 0 };
   work.phase?.("Checking the catalog");
-  for (const problem of parts.catalog.checkIntegrity()) problems.push(problem);
+  for (const problem of checkIntegrity(parts.catalog)) problems.push(problem);
   work.phase?.("Checking versions");
-  for (const database of parts.catalog.allDatabases()) await verifyDatabase(parts, database, tally, problems, work);
+  for (const database of [...parts.catalog.databases.live(), ...parts.catalog.databases.trashed()]) await verifyDatabase(parts, database, tally, problems, work);
   work.phase?.("Checking files");
   await verifyObjects(parts, problems);
   verifyCheckouts(parts, tally, problems);
@@ -37,18 +39,16 @@ export async function verify(parts: Parts, work: PhasedWork = {}): Promise<Verif
 
 /** Versions in order of number, so that a parent comes before its children. */
 async function verifyDatabase(parts: Parts, database: DatabaseRecord, tally: Tally, problems: VerifyProblem[], work: PhasedWork): Promise<void> {
-  const numbers = parts.catalog.versionNumbers(database.id);
-  for (const [index, number] of numbers.entries()) {
+  const total = parts.catalog.versions.count(database.id);
+  for (const version of parts.catalog.versions.page(database.id, 0, total)) {
     await breathe(work);
-    work.progress?.(index, numbers.length);
-    const version = parts.catalog.version(database.id, number);
-    if (!version) continue;
+    work.progress?.(tally.versions, total);
     tally.versions += 1;
     try {
       await verifyVersion(parts, database, version, tally);
     } catch (error) {
       if (!(error instanceof EngineError) || error.code === "cancelled") throw error;
-      problems.push({ object: `${database.name} v${number}`, problem: error.message });
+      problems.push({ object: `${database.name} v${version.number}`, problem: error.message });
     }
   }
 }
@@ -61,7 +61,7 @@ async function verifyVersion(parts: Parts, database: DatabaseRecord, version: Ve
   tally.segments += 1;
   tally.pages += newest.index.pages;
   tally.bytesRead += newest.record.bytes;
-  const found = newest.record.from === null ? wholeChecksum(parts, chain) : await derivedChecksum(parts, database, version, chain);
+  const found = newest.record.from === null ? wholeChecksum(parts, chain) : await derivedChecksum(parts, database, chain);
   if (Buffer.compare(found, version.checksum) !== 0) throw new EngineError("segment-corrupt", `its state checksum is ${hex(found)}, recorded is ${hex(version.checksum)}`);
 }
 
@@ -73,10 +73,10 @@ function wholeChecksum(parts: Parts, chain: ChainReader): Uint8Array {
 }
 
 /** The parent's checksum, less what its changed and dropped pages were, plus what they are. */
-async function derivedChecksum(parts: Parts, database: DatabaseRecord, version: VersionRecord, chain: ChainReader): Promise<Uint8Array> {
+async function derivedChecksum(parts: Parts, database: DatabaseRecord, chain: ChainReader): Promise<Uint8Array> {
   const [newest] = chain.segments;
   const from = newest?.record.from ?? null;
-  const parent = from === null ? null : parts.catalog.version(database.id, from);
+  const parent = from === null ? null : parts.catalog.versions.byNumber(database.id, from);
   if (!newest || !parent) throw new EngineError("segment-missing", `its parent v${from} is not in the catalog`);
   const before = await parts.lineages.reader(database.id, parent.number);
   const sum = new StateSum(parts.native, parent.checksum);
@@ -105,7 +105,8 @@ function togglePages(parts: Parts, sum: StateSum, chain: ChainReader, first: num
 }
 
 async function verifyObjects(parts: Parts, problems: VerifyProblem[]): Promise<void> {
-  const known = parts.catalog.segmentFiles();
+  const known = new Set<string>();
+  for (const [file, count] of parts.catalog.versions.files()) for (let part = 0; part < count; part += 1) known.add(partName(file, part));
   const present = new Map((await parts.segments.objects.list()).map((entry) => [entry.name, entry.size]));
   for (const name of known) if (!present.has(name)) problems.push({ object: `segments/${name}`, problem: "the file is missing" });
   for (const name of present.keys()) if (!known.has(name)) problems.push({ object: `segments/${name}`, problem: "no version refers to this file: gc removes it" });
@@ -113,14 +114,14 @@ async function verifyObjects(parts: Parts, problems: VerifyProblem[]): Promise<v
 
 function verifyCheckouts(parts: Parts, tally: Tally, problems: VerifyProblem[]): void {
   for (const { branch, fact } of parts.catalog.facts()) {
-    const record = parts.catalog.branch(branch);
-    const database = record && parts.catalog.database(record.database);
+    const record = parts.catalog.branches.byId(branch);
+    const database = record && parts.catalog.databases.byId(record.database);
     if (!record || !database) {
       problems.push({ object: `checkout of branch ${branch}`, problem: "its branch is not in the catalog" });
       continue;
     }
     tally.checkouts += 1;
-    for (const number of [fact.base, fact.content]) if (!parts.catalog.version(database.id, number)) problems.push({ object: join("checkouts", database.name, `${record.name}.db`), problem: `it is recorded to hold v${number}, which is not in the catalog` });
+    for (const number of [fact.base, fact.content]) if (!parts.catalog.versions.byNumber(database.id, number)) problems.push({ object: join("checkouts", database.name, `${record.name}.db`), problem: `it is recorded to hold v${number}, which is not in the catalog` });
   }
 }
 

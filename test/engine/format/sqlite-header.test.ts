@@ -44,8 +44,15 @@ describe.each([512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536])("page size 
 });
 
 test("HEADER-1: journal mode, auto_vacuum and encoding of other databases", () => {
-  expect(parse(makeDatabase("PRAGMA journal_mode=wal; CREATE TABLE t(a);"))).toMatchObject({ journal: "wal", autoVacuum: "none", encoding: "UTF-8" });
-  expect(parse(makeDatabase("PRAGMA auto_vacuum=full; PRAGMA encoding='UTF-16le'; CREATE TABLE t(a);"))).toMatchObject({ autoVacuum: "full", encoding: "UTF-16le" });
+  expect(parse(makeDatabase("PRAGMA journal_mode=wal; CREATE TABLE t(a);"))).toMatchObject({
+    journal: "wal",
+    autoVacuum: "none",
+    encoding: "UTF-8",
+  });
+  expect(parse(makeDatabase("PRAGMA auto_vacuum=full; PRAGMA encoding='UTF-16le'; CREATE TABLE t(a);"))).toMatchObject({
+    autoVacuum: "full",
+    encoding: "UTF-16le",
+  });
 });
 
 test("HEADER-2: bytes that SQLite would not take are refused with the reason", () => {

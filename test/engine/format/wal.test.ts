@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { nodeDisk } from "../../support/plain-disk.ts";
+import { nodeDisk } from "#engine/io/node-disk.ts";
 import { newestFrames, readWal, walFrameOffset, writeWal, WAL_FRAME_HEADER_BYTES, type WalContent } from "#engine/format/wal.ts";
 
 let folder: string;
@@ -24,10 +24,10 @@ function runAndKill(sql: string, uncommitted = ""): void {
     ${uncommitted ? `database.exec(${JSON.stringify(uncommitted)});` : ""}
     process.kill(process.pid, "SIGKILL");`;
   const result = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" });
-  expect(result.signal, result.stderr).toBe("SIGKILL");
+  expect(result).toMatchObject({ signal: "SIGKILL", stderr: "" });
 }
 
-function read(file: string): WalContent | null {
+function readOrNull(file: string): WalContent | null {
   const descriptor = nodeDisk.open(file, "r");
   try {
     return readWal(nodeDisk, descriptor);
@@ -36,13 +36,25 @@ function read(file: string): WalContent | null {
   }
 }
 
+function read(file: string): WalContent {
+  const wal = readOrNull(file);
+  if (!wal) throw new Error(`${file} holds nothing`);
+  return wal;
+}
+
 /** The database as main file and WAL together give it. */
 function overlay(wal: WalContent, pageSize: number): Buffer {
   const main = readFileSync(path);
   const log = readFileSync(`${path}-wal`);
   const all = Buffer.alloc(wal.pageCount * pageSize);
   main.copy(all);
-  for (const [pageNumber, frame] of newestFrames(wal)) log.copy(all, (pageNumber - 1) * pageSize, walFrameOffset(pageSize, frame) + WAL_FRAME_HEADER_BYTES, walFrameOffset(pageSize, frame + 1));
+  for (const [pageNumber, frame] of newestFrames(wal))
+    log.copy(
+      all,
+      (pageNumber - 1) * pageSize,
+      walFrameOffset(pageSize, frame) + WAL_FRAME_HEADER_BYTES,
+      walFrameOffset(pageSize, frame + 1),
+    );
   return all;
 }
 
@@ -61,18 +73,21 @@ test.each([512, 4096, 65_536])("WAL-1: the committed frames of a killed client's
     WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 3000) INSERT INTO t SELECT n, hex(randomblob(40)) FROM s;
     UPDATE t SET b = 'x' WHERE a % 3 = 0; DELETE FROM t WHERE a > 2500;`);
   const wal = read(`${path}-wal`);
-  expect(wal?.header.pageSize).toBe(pageSize);
-  expect(wal?.commits).toBe(4);
-  if (wal) expect(overlay(wal, pageSize).equals(foldedBySqlite())).toBe(true);
+  expect(wal.header.pageSize).toBe(pageSize);
+  expect(wal.commits).toBe(4);
+  expect(overlay(wal, pageSize).equals(foldedBySqlite())).toBe(true);
 });
 
 test("WAL-2: frames behind the last commit are counted and left out", () => {
-  runAndKill("PRAGMA journal_mode=wal; PRAGMA wal_autocheckpoint=0; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, 2);", `PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN;
-    WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 5000) INSERT INTO t SELECT n, hex(randomblob(400)) FROM s;`);
+  runAndKill(
+    "PRAGMA journal_mode=wal; PRAGMA wal_autocheckpoint=0; CREATE TABLE t(a, b); INSERT INTO t VALUES(1, 2);",
+    `PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN;
+    WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 5000) INSERT INTO t SELECT n, hex(randomblob(400)) FROM s;`,
+  );
   const wal = read(`${path}-wal`);
-  expect(wal?.commits).toBe(2);
-  expect(wal?.uncommittedFrames).toBeGreaterThan(0);
-  if (wal) expect(overlay(wal, 4096).equals(foldedBySqlite())).toBe(true);
+  expect(wal.commits).toBe(2);
+  expect(wal.uncommittedFrames).toBeGreaterThan(0);
+  expect(overlay(wal, 4096).equals(foldedBySqlite())).toBe(true);
 });
 
 test("WAL-3: frames that a reset left behind are not taken", () => {
@@ -82,29 +97,30 @@ test("WAL-3: frames that a reset left behind are not taken", () => {
   const wal = read(`${path}-wal`);
   const size = readFileSync(`${path}-wal`).length;
   expect(size).toBeGreaterThan(walFrameOffset(4096, 20));
-  expect(wal?.framePages.length).toBeLessThan(5);
-  if (wal) expect(overlay(wal, 4096).equals(foldedBySqlite())).toBe(true);
+  expect(wal.framePages.length).toBeLessThan(5);
+  expect(overlay(wal, 4096).equals(foldedBySqlite())).toBe(true);
 });
 
 test("WAL-4: a damaged or torn WAL ends before the damage, as for SQLite", () => {
   runAndKill(`PRAGMA journal_mode=wal; PRAGMA wal_autocheckpoint=0; CREATE TABLE t(a);
     INSERT INTO t VALUES(1); INSERT INTO t VALUES(2); INSERT INTO t VALUES(3);`);
   const whole = readFileSync(`${path}-wal`);
-  const frames = read(`${path}-wal`)?.framePages.length ?? 0;
+  const frames = read(`${path}-wal`).framePages.length;
   for (const at of [0, 9, 30, walFrameOffset(4096, 1) + 3, walFrameOffset(4096, 2) + 9, walFrameOffset(4096, 3) + 700, whole.length - 1]) {
     const damaged = Buffer.from(whole);
     damaged[at] = (damaged[at] ?? 0) ^ 0x10;
     writeFileSync(`${path}-wal`, damaged);
-    const wal = read(`${path}-wal`);
+    const wal = readOrNull(`${path}-wal`);
     expect(wal?.framePages.length ?? 0).toBeLessThan(frames);
-    if (wal && wal.pageCount > 0) expect(overlay(wal, 4096).equals(foldedBySqlite())).toBe(true);
+    const found = wal && wal.pageCount > 0 ? overlay(wal, 4096) : readFileSync(path);
+    expect(found.equals(foldedBySqlite())).toBe(true);
   }
   writeFileSync(`${path}-wal`, whole);
   truncateSync(`${path}-wal`, whole.length - 1);
-  expect(read(`${path}-wal`)?.framePages.length).toBeLessThan(frames);
+  expect(read(`${path}-wal`).framePages.length).toBeLessThan(frames);
   for (const length of [0, 31]) {
     truncateSync(`${path}-wal`, length);
-    expect(read(`${path}-wal`)).toBeNull();
+    expect(readOrNull(`${path}-wal`)).toBeNull();
   }
 });
 
@@ -114,8 +130,8 @@ test("WAL-5: a WAL with checksums of the other byte order is read", () => {
   const expected = foldedBySqlite();
   writeFileSync(`${path}-wal`, inOtherByteOrder(readFileSync(`${path}-wal`)));
   const wal = read(`${path}-wal`);
-  expect(wal?.header.bigEndian).toBe(true);
-  expect(wal?.framePages).toEqual(before?.framePages);
+  expect(wal.header.bigEndian).toBe(true);
+  expect(wal.framePages).toEqual(before.framePages);
   expect(foldedBySqlite().equals(expected)).toBe(true);
 });
 
@@ -142,20 +158,28 @@ function inOtherByteOrder(wal: Buffer): Buffer {
   return out;
 }
 
+/** Runs SQL on the database with a client that closes it properly. */
+function make(sql: string): Buffer {
+  const database = new Sqlite(path);
+  database.exec(sql);
+  database.close();
+  return readFileSync(path);
+}
+
 test.each([512, 4096, 65_536])("WAL-6: SQLite recovers exactly the pages of a WAL that we wrote, page size %i", async (pageSize) => {
-  const make = (sql: string): Buffer => {
-    const database = new Sqlite(path);
-    database.exec(sql);
-    database.close();
-    return readFileSync(path);
-  };
   const before = make(`PRAGMA page_size=${pageSize}; PRAGMA journal_mode=wal; CREATE TABLE t(a, b);
     WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 3000) INSERT INTO t SELECT n, hex(randomblob(400)) FROM s;`);
-  for (const change of ["UPDATE t SET b = a WHERE a % 2", "INSERT INTO t SELECT a, hex(randomblob(400)) FROM t", "DELETE FROM t WHERE a > 10; VACUUM"]) {
+  for (const change of [
+    "UPDATE t SET b = a WHERE a % 2",
+    "INSERT INTO t SELECT a, hex(randomblob(400)) FROM t",
+    "DELETE FROM t WHERE a > 10; VACUUM",
+  ]) {
     const wanted = make(change);
     writeFileSync(path, before);
     const count = wanted.length / pageSize;
-    const numbers = Array.from({ length: count }, (_, index) => index + 1).filter((n) => n === 1 || !wanted.subarray((n - 1) * pageSize, n * pageSize).equals(before.subarray((n - 1) * pageSize, n * pageSize)));
+    const numbers = Array.from({ length: count }, (_, index) => index + 1).filter(
+      (n) => n === 1 || !wanted.subarray((n - 1) * pageSize, n * pageSize).equals(before.subarray((n - 1) * pageSize, n * pageSize)),
+    );
     const batches = numbers.map((n) => ({ numbers: Uint32Array.of(n), bytes: wanted.subarray((n - 1) * pageSize, n * pageSize) }));
     const temporary = join(folder, "patch");
     const file = nodeDisk.open(temporary, "w+");

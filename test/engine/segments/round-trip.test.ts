@@ -71,7 +71,9 @@ test("SEG-4: an empty database is a version, grows into one with pages, and back
 test("SEG-5: a VACUUM to another page size becomes a base of its own", async () => {
   const path = join(folder, "live.db");
   const database = new Sqlite(path);
-  database.exec("CREATE TABLE t(a, b); WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 900) INSERT INTO t SELECT n, hex(n) FROM s");
+  database.exec(
+    "CREATE TABLE t(a, b); WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 900) INSERT INTO t SELECT n, hex(n) FROM s",
+  );
   const before = pagesOfFile(readFileSync(path), 4096);
   const v1 = await versions.addBase(sourceOf(before));
   for (const pageSize of PAGE_SIZES) {
@@ -110,7 +112,10 @@ test("SEG-6: a rewrite that changes a few bytes of every page stays a delta", as
 
 test("SEG-7: a dictionary that looks like a trained one is still raw", async () => {
   const random = makeRandom(8);
-  const first = [...makePages(random, 512, 1), Uint8Array.from({ length: 512 }, (_, index) => [0x37, 0xa4, 0x30, 0xec][index] ?? index % 200)];
+  const first = [
+    ...makePages(random, 512, 1),
+    Uint8Array.from({ length: 512 }, (_, index) => [0x37, 0xa4, 0x30, 0xec][index] ?? index % 200),
+  ];
   const v1 = await versions.addBase(sourceOf(first));
   const second = [first[0] ?? new Uint8Array(512), editPage(random, first[1] ?? new Uint8Array(512), 2)];
   expect(await compareVersion(versions, await addDelta(v1, second), second)).toEqual([]);

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { pagesOfFile, readAll, SegmentVersions, sourceOf, type Pages } from "../../support/segment-versions.ts";
-import { makePages, makeRandom } from "../../support/random-pages.ts";
+import { pagesOfFile, SegmentVersions, sourceOf, type Pages } from "../../support/segment-versions.ts";
 
 let folder: string;
 let versions: SegmentVersions;
@@ -18,7 +17,9 @@ test("SEG-2: a one-row insert into a small table takes at most 120 bytes, the fi
   const path = join(folder, "live.db");
   const database = new Sqlite(path);
   database.exec("CREATE TABLE notes(id INTEGER PRIMARY KEY, branch TEXT, value INTEGER); CREATE TABLE big(a, b)");
-  database.exec("WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 5000) INSERT INTO big SELECT n, hex(randomblob(50)) FROM s");
+  database.exec(
+    "WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 5000) INSERT INTO big SELECT n, hex(randomblob(50)) FROM s",
+  );
   database.pragma("journal_mode = wal");
   const state = (): Pages => {
     database.pragma("wal_checkpoint(TRUNCATE)");

@@ -11,7 +11,7 @@ test("REPORT-1: the proposed name is always allowed and free", () => {
   expect(proposeName("C:\\data\\Shop.sqlite3", taken)).toBe("shop-3");
   expect(proposeName("/home/you/Straße.db", taken)).toBe("strasse");
   for (const file of ["Документы.db", "💾.sqlite", "...db", "-.-", "a..b.db", ".db", "x".repeat(300), "copy.db-wal", ""]) {
-    expect(nameProblem("database", proposeName(file, taken)), file).toBeNull();
+    expect({ file, problem: nameProblem("database", proposeName(file, taken)) }).toEqual({ file, problem: null });
   }
 });
 

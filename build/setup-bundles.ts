@@ -1,0 +1,39 @@
+/** Builds `out/` when it is missing or older than the sources. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { ROOT, run, runTool } from "./run.ts";
+
+const SOURCES = ["src-shared", "src-main", "src-renderer", "electron.vite.config.ts", "package.json", "package-lock.json"];
+const STAMP = join(ROOT, "out", "bundles.sha256");
+const PROOF = ["out/main/web.js", "out/main/electron.js", "out/preload/bridge.cjs", "out/renderer/index.html"];
+
+/** The addon (skipped with a message where there is no compiler) and the bundles; false when that failed. */
+export async function buildWhatIsMissing(): Promise<boolean> {
+  const native = await run(process.execPath, [join(ROOT, "build/build-native.ts")]);
+  if (native !== 0) return false;
+  const sources = hashSources();
+  if (PROOF.every((path) => existsSync(join(ROOT, path))) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === sources) return true;
+  console.log("Building the app (10 s) …");
+  const built = await runTool("electron-vite/bin/electron-vite.js", ["build", "--logLevel", "warn"]);
+  if (built !== 0) return false;
+  mkdirSync(join(ROOT, "out"), { recursive: true });
+  writeFileSync(STAMP, sources);
+  return true;
+}
+
+/** By content: a fresh clone and a switched branch have times that mean nothing. */
+function hashSources(): string {
+  const hash = createHash("sha256");
+  for (const path of SOURCES.flatMap((source) => listFiles(join(ROOT, source))))
+    hash.update(`${path}\0`).update(readFileSync(path)).update("\0");
+  return hash.digest("hex");
+}
+
+function listFiles(path: string): string[] {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .toSorted()
+    .flatMap((name) => listFiles(join(path, name)));
+}

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "electron-vite";
+
+const at = (path: string) => resolve(import.meta.dirname, path);
+
+/** Every program of ours, by the name of its bundle. */
+const PROGRAMS = {
+  electron: "src-main/electron/main.ts",
+  web: "src-main/web/main.ts",
+  cli: "src-main/cli/main.ts",
+  "engine-worker": "src-main/host/engine-worker.ts",
+  keeper: "src-main/engine/checkouts/keeper.ts",
+  lib: "src-main/engine/store.ts",
+};
+
+export default defineConfig({
+  main: {
+    build: {
+      sourcemap: true,
+      rolldownOptions: {
+        input: Object.fromEntries(
+          Object.entries(PROGRAMS)
+            .map(([name, path]) => [name, at(path)] as const)
+            .filter(([, path]) => existsSync(path)),
+        ),
+        external: [/\.node$/],
+        // Flat, because workers and children are looked for beside the file that starts them.
+        output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+      },
+    },
+  },
+  preload: {
+    build: {
+      sourcemap: true,
+      externalizeDeps: false,
+      // A sandboxed preload must be one CommonJS file.
+      rolldownOptions: { input: { bridge: at("src-main/preload/bridge.ts") }, output: { format: "cjs", entryFileNames: "[name].cjs" } },
+    },
+  },
+  renderer: {
+    root: at("src-renderer"),
+    plugins: [react(), tailwindcss()],
+    server: { host: "127.0.0.1", port: 5273, strictPort: true },
+    build: { sourcemap: true, minify: true, rolldownOptions: { input: { index: at("src-renderer/index.html") } } },
+  },
+});

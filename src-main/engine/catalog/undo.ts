@@ -1,0 +1,227 @@
+/**
+ * Undo and redo. An operation's inverse is its moves swapped, with what it brought (branches, a database) moved to the
+ * trash; a redo repeats its moves and takes that out of the trash. Both are operations like any other: they name what
+ * each ref must be, and are refused when it is not.
+ *
+ * Each actor has a cursor of their own, as in an editor: undo takes their newest operation that is done, redo their
+ * newest undo that no redo answers, unless they did something new since. Neither keeps state: both are read off the log.
+ */
+import type { BranchId, DatabaseId, OperationId, UnixMs } from "#shared/ids.ts";
+import { EngineError } from "../io/errors.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Move, OperationDraft, OperationRecord } from "./records.ts";
+import { TouchedRefs } from "./touched-refs.ts";
+
+type Log = Pick<Catalog, "operations" | "branches" | "databases">;
+
+export interface ReversalPlan {
+  readonly kind: "undo" | "redo";
+  /** The operation that is reversed or reapplied, never an undo or redo itself. */
+  readonly operation: OperationRecord;
+  /** What to commit, once the caller adds uid, time, actor and facts. */
+  readonly draft: Pick<OperationDraft, "kind" | "database" | "branch" | "moves" | "reverses">;
+  /** Later operations in its way, which must be undone first, the newest first. */
+  readonly blockedBy: readonly OperationRecord[];
+}
+
+/** The moves that take an operation back. */
+export function inverseMoves(operation: OperationRecord): Move[] {
+  const moves = operation.moves.toReversed().map(swap);
+  moves.push(...movesOfNew(operation, "live", "trashed"));
+  if (operation.newDatabase !== null) moves.push({ ref: "database-state", database: operation.newDatabase, before: "live", after: "trashed" });
+  return moves;
+}
+
+/** The moves that do an operation again after its undo. */
+export function repeatedMoves(operation: OperationRecord): Move[] {
+  const moves: Move[] = [];
+  if (operation.newDatabase !== null) moves.push({ ref: "database-state", database: operation.newDatabase, before: "trashed", after: "live" });
+  return [...moves, ...movesOfNew(operation, "trashed", "live"), ...operation.moves];
+}
+
+/** A database's own branches go to the trash and come back with it. */
+function movesOfNew(operation: OperationRecord, before: "live" | "trashed", after: "live" | "trashed"): Move[] {
+  const { newBranches, newDatabase } = operation;
+  if (!newBranches || newDatabase !== null) return [];
+  return Array.from({ length: newBranches.count }, (_, index) => ({ ref: "branch-state", branch: (newBranches.first + index) as BranchId, before, after }));
+}
+
+function swap(move: Move): Move {
+  switch (move.ref) {
+    case "head":
+      return { ...move, before: move.after, after: move.before };
+    case "branch-state":
+    case "database-state":
+      return { ...move, before: move.after, after: move.before };
+    case "branch-name":
+    case "database-name":
+      return { ...move, before: move.after, after: move.before };
+    case "protected":
+      return { ...move, before: move.after, after: move.before };
+    case "ttl":
+      return { ...move, before: move.after, after: move.before };
+    case "meta":
+      return { ...move, before: move.after, after: move.before };
+    case "epoch":
+      return { ...move, before: move.after, after: move.before };
+    case "checkpoint":
+      return { ...move, before: move.after, after: move.before };
+    default:
+      return move satisfies never;
+  }
+}
+
+/**
+ * Plans the undo of an operation; given an undo or redo, the reversal of that: a redo or undo of what it was about.
+ * Throws `operation-not-found`, `undo-blocked` for a permanent operation, `nothing-to-undo` when it moved nothing.
+ */
+export function planUndo(log: Log, id: OperationId): ReversalPlan {
+  const given = requireOperation(log, id);
+  const operation = given.reverses === null ? given : requireOperation(log, given.reverses);
+  return operation.state === "undone" ? planRedo(log, operation) : plan(log, "undo", operation);
+}
+
+/** Plans doing an undone operation again. */
+export function planRedo(log: Log, operation: OperationRecord): ReversalPlan {
+  return plan(log, "redo", operation);
+}
+
+function requireOperation(log: Log, id: OperationId): OperationRecord {
+  const operation = log.operations.byId(id);
+  if (operation) return operation;
+  throw new EngineError("operation-not-found", `There is no operation ${id}`, { untouched: "Nothing was changed." });
+}
+
+function plan(log: Log, kind: "undo" | "redo", operation: OperationRecord): ReversalPlan {
+  const untouched = "Nothing was changed.";
+  if (operation.state === "permanent") {
+    throw new EngineError("undo-blocked", `Operation ${operation.id} cannot be ${kind === "undo" ? "undone" : "redone"}: what it needs was purged`, { untouched });
+  }
+  if (!movesAnything(operation)) throw new EngineError("nothing-to-undo", `Operation ${operation.id} moved nothing`, { untouched });
+  const moves = kind === "undo" ? inverseMoves(operation) : repeatedMoves(operation);
+  const draft = { kind, database: operation.database, branch: operation.branch, moves, reverses: operation.id } as const;
+  return { kind, operation, draft, blockedBy: findBlockers(log, operation, moves) };
+}
+
+function movesAnything(operation: OperationRecord): boolean {
+  return operation.moves.length > 0 || operation.newBranches !== null || operation.newDatabase !== null;
+}
+
+/** Done operations that moved the same refs later, and those that in turn moved theirs: the chain, the newest first. */
+function findBlockers(log: Log, operation: OperationRecord, moves: readonly Move[]): OperationRecord[] {
+  const refs = new TouchedRefs();
+  refs.add(operation);
+  const blockers = new Map<OperationId, OperationRecord>();
+  const nameTakers = new Set(findNameTakers(log, operation, moves));
+  const since = lastTurn(log, operation);
+  const database = operation.database === null ? {} : { database: operation.database };
+  for (const entry of log.operations.forwards(database, since)) {
+    const later = entry.kind === "redo" && entry.reverses !== null ? log.operations.byId(entry.reverses) : entry;
+    if (!later || later.id === operation.id || later.reverses !== null || later.state !== "done") continue;
+    if (!refs.meets(later) && !nameTakers.has(later.id)) continue;
+    refs.add(later);
+    // A redone operation stands where it was last done.
+    blockers.delete(later.id);
+    blockers.set(later.id, later);
+  }
+  return [...blockers.values()].toReversed();
+}
+
+/** The entry that last did or undid an operation: what came before it does not stand in the way. */
+function lastTurn(log: Log, operation: OperationRecord): OperationId {
+  if (operation.reverses !== null) return operation.id;
+  for (const entry of log.operations.backwards(scopeOf(operation))) {
+    if (entry.id <= operation.id) break;
+    if (entry.reverses === operation.id) return entry.id;
+  }
+  return operation.id;
+}
+
+function scopeOf(operation: OperationRecord): { database?: DatabaseId } {
+  return operation.database === null ? {} : { database: operation.database };
+}
+
+/** Operations that gave a name, which one of these moves needs, to something else. */
+function findNameTakers(log: Log, operation: OperationRecord, moves: readonly Move[]): OperationId[] {
+  const takers: OperationId[] = [];
+  for (const move of moves) {
+    const holder = nameHolder(log, operation, move);
+    if (holder) takers.push(lastNaming(log, holder));
+  }
+  return takers;
+}
+
+interface NameHolder {
+  readonly branch: BranchId | null;
+  readonly database: DatabaseId;
+  readonly createdBy: OperationId;
+}
+
+function nameHolder(log: Log, operation: OperationRecord, move: Move): NameHolder | null {
+  if (move.ref === "branch-name" || (move.ref === "branch-state" && move.after === "live")) {
+    const name = move.ref === "branch-name" ? move.after : log.branches.byId(move.branch)?.name;
+    const holder = operation.database === null || name === undefined ? null : log.branches.byName(operation.database, name);
+    return holder && holder.id !== move.branch ? { branch: holder.id, database: holder.database, createdBy: holder.createdBy } : null;
+  }
+  if (move.ref === "database-name" || (move.ref === "database-state" && move.after === "live")) {
+    const name = move.ref === "database-name" ? move.after : log.databases.byId(move.database)?.name;
+    const holder = name === undefined ? null : log.databases.byName(name);
+    return holder && holder.id !== move.database ? { branch: null, database: holder.id, createdBy: holder.createdBy } : null;
+  }
+  return null;
+}
+
+function lastNaming(log: Log, holder: NameHolder): OperationId {
+  for (const entry of log.operations.backwards({ database: holder.database })) {
+    if (entry.id <= holder.createdBy) break;
+    if (entry.state !== "done" || entry.reverses !== null) continue;
+    if (entry.moves.some((move) => namesHolder(move, holder))) return entry.id;
+  }
+  return holder.createdBy;
+}
+
+function namesHolder(move: Move, holder: NameHolder): boolean {
+  if (move.ref === "branch-name" || move.ref === "branch-state") return move.branch === holder.branch;
+  return holder.branch === null && (move.ref === "database-name" || move.ref === "database-state") && move.database === holder.database;
+}
+
+export interface CursorScope {
+  readonly actor: string;
+  readonly database?: DatabaseId | undefined;
+  /** Operations from before this time are not taken by themselves. */
+  readonly since: UnixMs;
+}
+
+/** What `undo` without an argument takes; null when the actor has nothing to undo. */
+export function lastUndoable(log: Log, scope: CursorScope): OperationRecord | null {
+  for (const entry of log.operations.backwards({ actor: scope.actor, database: scope.database })) {
+    if (entry.at < scope.since) return null;
+    if (isFresh(entry) && entry.state === "done") return entry;
+  }
+  return null;
+}
+
+/** What `redo` takes; null when the actor has nothing to redo. */
+export function lastRedoable(log: Log, scope: CursorScope): OperationRecord | null {
+  const answered = new Map<OperationId, number>();
+  for (const entry of log.operations.backwards({ actor: scope.actor, database: scope.database })) {
+    if (isFresh(entry) || entry.at < scope.since) return null;
+    if (entry.reverses === null) continue;
+    const redone = answered.get(entry.reverses) ?? 0;
+    if (entry.kind === "redo") {
+      answered.set(entry.reverses, redone + 1);
+    } else if (redone > 0) {
+      answered.set(entry.reverses, redone - 1);
+    } else {
+      const operation = log.operations.byId(entry.reverses);
+      // Somebody else may have redone it meanwhile.
+      if (operation?.state === "undone") return operation;
+    }
+  }
+  return null;
+}
+
+/** Something the actor did and can take back: expiry is no one's act, a purge is for good. */
+function isFresh(entry: OperationRecord): boolean {
+  return entry.reverses === null && entry.kind !== "expire" && entry.kind !== "purge" && movesAnything(entry);
+}

@@ -1,0 +1,164 @@
+import * as fs from "node:fs";
+import type { Disk, FileDescriptor, FileStat } from "./disk.ts";
+import { loadNative } from "./load-native.ts";
+import { systemErrorName, toEngineError } from "./os-error.ts";
+
+const COPY_CHUNK_BYTES = 1024 * 1024;
+/** Node takes no more in one call. */
+const CALL_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Paths of open files, so that a failure can name the file. */
+const paths = new Map<FileDescriptor, string>();
+
+/** The disk of this machine, over Node's synchronous calls. */
+export const nodeDisk: Disk = {
+  open: (path, flags, mode = 0o644) =>
+    attempt("open", path, () => {
+      const file = fs.openSync(path, flags, mode);
+      paths.set(file, path);
+      return file;
+    }),
+  close: (file) =>
+    attemptOn("close", file, () => {
+      // Forgotten first: the number may be given to somebody else as soon as it is closed, even when that fails.
+      paths.delete(file);
+      fs.closeSync(file);
+    }),
+  read: (file, buffer, position) => attemptOn("read", file, () => readFully(file, buffer, position)),
+  write: (file, buffer, position) => attemptOn("write", file, () => writeFully(file, buffer, position)),
+  truncate: (file, size) => attemptOn("set the size of", file, () => fs.ftruncateSync(file, size)),
+  sync: (file) => attemptOn("sync", file, () => fs.fdatasyncSync(file)),
+  syncDirectory: (path) => attempt("sync the folder", path, () => syncDirectory(path)),
+  statFile: (file) => attemptOn("stat", file, () => toFileStat(fs.fstatSync(file, { bigint: true }))),
+  stat: (path) => attempt("stat", path, () => orWhenMissing(null, () => toFileStat(fs.statSync(path, { bigint: true })))),
+  readWhole: (path) => attempt("read", path, () => fs.readFileSync(path)),
+  rename: (from, to) => attempt("rename", `${from} to ${to}`, () => fs.renameSync(from, to)),
+  link: (from, to) => attempt("link", `${from} to ${to}`, () => fs.linkSync(from, to)),
+  remove: (path) =>
+    attempt("remove", path, () =>
+      orWhenMissing(false, () => {
+        fs.unlinkSync(path);
+        return true;
+      }),
+    ),
+  removeTree: (path) => attempt("remove the folder", path, () => fs.rmSync(path, { recursive: true, force: true })),
+  makeDirectory: (path) => attempt("make the folder", path, () => void fs.mkdirSync(path, { recursive: true })),
+  list: (path) => attempt("list the folder", path, () => orWhenMissing([], () => fs.readdirSync(path).toSorted())),
+  setModified: (file, mtimeNs) => attemptOn("set the modification time of", file, () => setModified(file, mtimeNs)),
+  setMode: (path, mode) => attempt("set the permissions of", path, () => fs.chmodSync(path, mode)),
+  clone: (from, to) => attempt("copy", `${from} to ${to}`, () => cloneFile(from, to)),
+  realPath: (path) => attempt("resolve", path, () => fs.realpathSync(path)),
+  freeBytes: (path) =>
+    attempt("ask for the free space of", path, () => {
+      const { bavail, bsize } = fs.statfsSync(path);
+      return bavail * bsize;
+    }),
+};
+
+function attempt<T>(operation: string, object: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw toEngineError(operation, object, error);
+  }
+}
+
+function attemptOn<T>(operation: string, file: FileDescriptor, act: () => T): T {
+  const path = paths.get(file) ?? `file ${file}`;
+  return attempt(operation, path, act);
+}
+
+/** A path through something that is no folder leads nowhere, too. */
+function orWhenMissing<T, U>(missing: U, act: () => T): T | U {
+  try {
+    return act();
+  } catch (error) {
+    const name = systemErrorName(error);
+    if (name === "ENOENT" || name === "ENOTDIR") return missing;
+    throw error;
+  }
+}
+
+function readFully(file: FileDescriptor, buffer: Uint8Array, position: number): number {
+  let done = 0;
+  while (done < buffer.length) {
+    const count = fs.readSync(file, buffer, done, Math.min(buffer.length - done, CALL_BYTES_MAX), position + done);
+    if (count === 0) break;
+    done += count;
+  }
+  return done;
+}
+
+function writeFully(file: FileDescriptor, buffer: Uint8Array, position: number): void {
+  for (let done = 0; done < buffer.length;) {
+    done += fs.writeSync(file, buffer, done, Math.min(buffer.length - done, CALL_BYTES_MAX), position + done);
+  }
+}
+
+function toFileStat(stat: fs.BigIntStats): FileStat {
+  return {
+    device: stat.dev,
+    inode: stat.ino,
+    kind: stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other",
+    size: Number(stat.size),
+    allocated: Number(stat.blocks) * 512,
+    mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
+    mode: Number(stat.mode) & 0o7777,
+    links: Number(stat.nlink),
+  };
+}
+
+function syncDirectory(path: string): void {
+  // Windows has no such call: a rename there is as durable as it gets.
+  if (process.platform === "win32") return;
+  const folder = fs.openSync(path, "r");
+  try {
+    fs.fsyncSync(folder);
+  } finally {
+    fs.closeSync(folder);
+  }
+}
+
+/** Node takes seconds as a double, which is exact to about 240 ns today: callers record what stat says afterwards. */
+function setModified(file: FileDescriptor, mtimeNs: bigint): void {
+  const { atimeNs } = fs.fstatSync(file, { bigint: true });
+  fs.futimesSync(file, Number(atimeNs) / 1e9, Number(mtimeNs) / 1e9);
+}
+
+function cloneFile(from: string, to: string): "cloned" | "copied" {
+  const source = fs.openSync(from, "r");
+  try {
+    const target = fs.openSync(to, "wx");
+    try {
+      if (loadNative().cloneFile(source, target)) return "cloned";
+      copyBytes(source, target);
+      return "copied";
+    } catch (error) {
+      fs.unlinkSync(to);
+      throw error;
+    } finally {
+      fs.closeSync(target);
+    }
+  } finally {
+    fs.closeSync(source);
+  }
+}
+
+/** Chunks of nothing but zeros become holes. */
+function copyBytes(source: FileDescriptor, target: FileDescriptor): void {
+  const buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+  let position = 0;
+  for (;;) {
+    const chunk = buffer.subarray(0, readFully(source, buffer, position));
+    if (chunk.length === 0) break;
+    if (!isZero(chunk)) writeFully(target, chunk, position);
+    position += chunk.length;
+  }
+  fs.ftruncateSync(target, position);
+}
+
+/** Every byte equals its neighbour, and the first is zero: one memcmp. */
+function isZero(chunk: Buffer): boolean {
+  return chunk[0] === 0 && chunk.subarray(1).equals(chunk.subarray(0, -1));
+}

@@ -1,0 +1,146 @@
+/**
+ * Garbage collection: the trash whose time has come is purged, versions that nothing needs go, then the files that
+ * nothing names any more. Rows first, in one operation; files after it has committed, so that a crash leaves orphans
+ * for the next run and never a version without its segment. The catalog gives its empty pages back in the same call.
+ */
+import type { RequestInput } from "#shared/contract.ts";
+import { LIMITS } from "#shared/limits.ts";
+import type { GcReport } from "#shared/views.ts";
+import { commit } from "../branches/operation.ts";
+import { newVersion, type Parts } from "../branches/parts.ts";
+import type { Place } from "../branches/resolve.ts";
+import { unsavedWork, withFile } from "../branches/working-file.ts";
+import { planGarbage, type GarbagePlan } from "../catalog/garbage.ts";
+import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
+import { reach } from "../io/faults.ts";
+import { partName } from "../segments/segment-parts.ts";
+import { breathe, type PhasedWork } from "../transfer/long-work.ts";
+import { purgeTime } from "./clock-guard.ts";
+
+interface DueTrash {
+  readonly branches: readonly BranchRecord[];
+  readonly databases: readonly DatabaseRecord[];
+}
+
+/**
+ * `purgeAllTrash` does not wait for purge dates. A dry run says exactly what would be freed and changes nothing. Errors:
+ * `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`; nothing is deleted then.
+ */
+export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
+  const due = dueTrash(parts, input.purgeAllTrash ?? false);
+  if (!input.dryRun) for (const place of trashedPlaces(parts, due)) await saveUnsaved(parts, place);
+  const plan = planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
+  if (input.dryRun) return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
+  return parts.writers.whileAlone(async () => {
+    await breathe(work);
+    const before = await storeBytes(parts);
+    const checkouts = trashedPlaces(parts, due);
+    if (!plan.empty) await commit(parts, "purge", null, { moves: [], purge: plan.purge });
+    reach("gc:committed");
+    const removed = await removeFiles(parts, checkouts);
+    parts.catalog.shrink();
+    parts.lineages.forget();
+    return report(parts, due, plan, removed, before - (await storeBytes(parts)), false);
+  });
+}
+
+function dueTrash(parts: Parts, all: boolean): DueTrash {
+  const { branches, databases } = parts.catalog;
+  if (all) return { branches: branches.trashed(), databases: databases.trashed() };
+  const now = purgeTime(parts);
+  return { branches: branches.duePurges(now), databases: databases.duePurges(now) };
+}
+
+/** Places of files that go with the trash. */
+function trashedPlaces(parts: Parts, due: DueTrash): Place[] {
+  const wanted = new Set<number>(due.branches.map((branch) => branch.id));
+  const databases = new Set<number>(due.databases.map((database) => database.id));
+  return parts.catalog.facts().flatMap(({ branch: id }) => {
+    const branch = parts.catalog.branches.byId(id);
+    const database = branch && parts.catalog.databases.byId(branch.database);
+    return branch && database && (wanted.has(id) || databases.has(database.id)) ? [{ database, branch }] : [];
+  });
+}
+
+/** An expired branch kept its file: what only the file holds becomes a version before anything is removed. */
+async function saveUnsaved(parts: Parts, place: Place): Promise<void> {
+  if (parts.catalog.branches.byName(place.database.id, place.branch.name)) return;
+  await parts.writers.whilePublishing(() =>
+    withFile(parts, place, "write", undefined, async (file) => {
+      const version = file && (await unsavedWork(parts, file, file.fact.content, { kind: "autosave", message: null, meta: {} }));
+      if (!file || !version) return;
+      const fact = { base: file.fact.base, content: newVersion(), fingerprint: await file.held.fingerprint() };
+      await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
+    }),
+  );
+}
+
+interface RemovedFiles {
+  readonly checkouts: number;
+  readonly segments: number;
+  readonly bytes: number;
+}
+
+async function removeFiles(parts: Parts, checkouts: readonly Place[]): Promise<RemovedFiles> {
+  let removedCheckouts = 0;
+  for (const place of checkouts) {
+    if (parts.catalog.branches.byName(place.database.id, place.branch.name)) continue;
+    const path = parts.paths.checkout(place.database.name, place.branch.name);
+    if (!parts.disk.stat(path)) continue;
+    const held = await parts.files.hold(path, "exclusive", LIMITS.checkoutBusyWaitMs);
+    try {
+      await held.remove();
+      removedCheckouts += 1;
+    } finally {
+      await held.release();
+    }
+    reach("gc:file-removed");
+  }
+  let segments = 0;
+  let bytes = 0;
+  for (const { name, size } of await unnamedObjects(parts, new Set())) {
+    await parts.segments.objects.remove(name);
+    reach("gc:file-removed");
+    segments += 1;
+    bytes += size;
+  }
+  return { checkouts: removedCheckouts, segments, bytes };
+}
+
+/** Segment files that no version names, once `going` have gone. */
+async function unnamedObjects(parts: Parts, going: ReadonlySet<string>): Promise<{ name: string; size: number }[]> {
+  const named = new Set<string>();
+  for (const [file, count] of parts.catalog.versions.files()) for (let part = 0; part < count; part += 1) named.add(partName(file, part));
+  return (await parts.segments.objects.list()).filter(({ name }) => !named.has(name) || going.has(name));
+}
+
+async function orphans(parts: Parts, plan: GarbagePlan): Promise<RemovedFiles> {
+  const going = new Set(plan.segments.flatMap(({ file, parts: count }) => (file === null ? [] : Array.from({ length: count }, (_, part) => partName(file, part)))));
+  const objects = await unnamedObjects(parts, going);
+  return { checkouts: 0, segments: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** What the catalog itself gives back: about its inline segments. */
+function catalogSlack(plan: GarbagePlan): number {
+  return plan.segments.reduce((sum, { inline }) => sum + (inline?.length ?? 0), 0);
+}
+
+/** Segment files and catalog: what gc can make smaller. */
+async function storeBytes(parts: Parts): Promise<number> {
+  const objects = await parts.segments.objects.list();
+  return objects.reduce((sum, { size }) => sum + size, parts.disk.stat(parts.paths.catalog)?.size ?? 0);
+}
+
+function report(parts: Parts, due: DueTrash, plan: GarbagePlan, files: RemovedFiles, bytes: number, dryRun: boolean): GcReport {
+  const fileSegments = plan.segments.reduce((sum, segment) => sum + segment.parts, 0);
+  return {
+    dryRun,
+    branchesPurged: due.branches.map((branch) => `${parts.catalog.databases.byId(branch.database)?.name ?? ""}@${branch.name}`),
+    versionsRemoved: plan.purge.versions.reduce((sum, { numbers }) => sum + numbers.length, 0),
+    segmentsRemoved: plan.segments.length,
+    checkoutsRemoved: dryRun ? trashedPlaces(parts, due).filter((place) => parts.disk.stat(parts.paths.checkout(place.database.name, place.branch.name))).length : files.checkouts,
+    orphanFilesRemoved: Math.max(0, files.segments - fileSegments),
+    bytesFreed: dryRun ? files.bytes + bytes : bytes,
+    strandedOperations: plan.purge.strands,
+  };
+}

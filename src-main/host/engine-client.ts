@@ -1,0 +1,147 @@
+/**
+ * The host's side of the engine worker. Every request is answered: a worker that dies, at its start or later, answers
+ * what it owed with `worker-died`, and the next request starts another one with the same store open.
+ */
+import { Worker } from "node:worker_threads";
+import type { HostEvent } from "#shared/contract.ts";
+import type { ErrorView } from "#shared/error-codes.ts";
+import type { Result } from "#shared/result.ts";
+import type { JobView, StoreView } from "#shared/views.ts";
+import type { EngineRequestName, FromEngine, ToEngine } from "./engine-protocol.ts";
+import { entryFile } from "./program.ts";
+
+/** After this the worker is ended whatever it does; longer than what it gives its own jobs to stop. */
+const CLOSE_WAIT_MS = 6_000;
+const OPENING: ReadonlySet<EngineRequestName> = new Set(["store.open", "store.create", "store.demo"]);
+
+interface Waiting {
+  readonly name: EngineRequestName;
+  readonly settle: (result: Result<unknown>) => void;
+}
+
+export class EngineClient {
+  readonly #workerFile: string;
+  readonly #onEvent: (event: HostEvent) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #jobs = new Map<string, JobView>();
+  #worker: Worker | null = null;
+  #lastId = 0;
+  /** Path of the open store, to open it again in a new worker. */
+  #storePath: string | null = null;
+  #died = false;
+  #reopening: Promise<Result<unknown> | null> = Promise.resolve(null);
+  #closing = false;
+
+  constructor(onEvent: (event: HostEvent) => void, workerFile: string = entryFile("engine-worker")) {
+    this.#onEvent = onEvent;
+    this.#workerFile = workerFile;
+  }
+
+  /** Never rejects. */
+  async request(name: EngineRequestName, input: unknown): Promise<Result<unknown>> {
+    if (this.#closing) return died("Coppice is ending");
+    if (!this.#worker) {
+      this.#start();
+      this.#reopening = this.#reopen(name);
+    }
+    // Requests that arrive meanwhile wait as well: the new worker must have the store before they reach it.
+    const reopened = await this.#reopening;
+    return reopened && !reopened.ok ? reopened : await this.#post(name, input);
+  }
+
+  get storePath(): string | null {
+    return this.#storePath;
+  }
+
+  runningJobs(): JobView[] {
+    return [...this.#jobs.values()].filter((job) => job.state === "running" || job.state === "cancelling");
+  }
+
+  /** Cancels running jobs, closes the store and ends the worker. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const worker = this.#worker;
+    if (!worker) return;
+    const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    worker.postMessage({ shutdown: true } satisfies ToEngine);
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_WAIT_MS);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  async #reopen(name: EngineRequestName): Promise<Result<unknown> | null> {
+    if (!this.#died) return null;
+    this.#died = false;
+    const reopened = this.#storePath === null || OPENING.has(name) ? null : await this.#post("store.open", { spec: this.#storePath });
+    if (!reopened || reopened.ok) this.#onEvent({ type: "connection", state: "open" });
+    return reopened;
+  }
+
+  #post(name: EngineRequestName, input: unknown): Promise<Result<unknown>> {
+    const worker = this.#worker;
+    if (!worker) return Promise.resolve(died("The engine stopped"));
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((settle) => {
+      this.#waiting.set(id, { name, settle });
+      worker.postMessage({ id, name, input } satisfies ToEngine);
+    });
+  }
+
+  #start(): void {
+    let problem: string | null = null;
+    // A file that does not exist is reported by the "error" event like any other bad start.
+    const worker = new Worker(this.#workerFile);
+    this.#worker = worker;
+    worker.on("message", (message: FromEngine) => this.#receive(message));
+    worker.on("error", (error) => {
+      problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    });
+    worker.on("exit", (code) => this.#exited(worker, problem ?? `exit code ${code}`));
+  }
+
+  #receive(message: FromEngine): void {
+    if ("event" in message) {
+      if (message.event.type === "job") this.#remember(message.event.job);
+      this.#onEvent(message.event);
+      return;
+    }
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.result.ok && waiting) {
+      if (OPENING.has(waiting.name)) this.#storePath = (message.result.result as StoreView).path;
+      if (waiting.name === "store.close") this.#storePath = null;
+    }
+    waiting?.settle(message.result);
+  }
+
+  #remember(job: JobView): void {
+    if (job.state === "running" || job.state === "cancelling") this.#jobs.set(job.id, job);
+    else this.#jobs.delete(job.id);
+  }
+
+  #exited(worker: Worker, cause: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { settle } of waiting) settle(died("The engine stopped before it answered", cause));
+    for (const job of this.runningJobs()) this.#onEvent({ type: "job", job: { ...job, state: "failed", cancellable: false } });
+    this.#jobs.clear();
+    if (this.#closing) return;
+    this.#died = true;
+    this.#onEvent({ type: "connection", state: "lost" });
+  }
+}
+
+function died(message: string, cause?: string): Result<never> {
+  const error: ErrorView = {
+    code: "worker-died",
+    message,
+    hint: "Try again: the engine is started anew. Activity shows whether the last act was done.",
+    untouched: "Every operation is done as a whole or not at all, so the store is sound.",
+    retryable: true,
+    details: cause === undefined ? {} : { cause },
+  };
+  return { ok: false, error };
+}

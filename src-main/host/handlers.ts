@@ -1,0 +1,109 @@
+import type { RequestInput, RequestOutput } from "#shared/contract.ts";
+import { formatTarget } from "#shared/ids.ts";
+import type { JobView } from "#shared/views.ts";
+import type { Store, StoreVerbs } from "#engine/store-api.ts";
+import { openDemoStore } from "./demo-store.ts";
+import type { EngineEntry } from "./engine-entry.ts";
+import type { EngineRequestName } from "./engine-protocol.ts";
+import type { JobRegistry } from "./jobs.ts";
+import type { OpenedStore } from "./opened-store.ts";
+
+/** Requests about the open store that are one verb of it. */
+const VERBS = {
+  "store.status": "status",
+  "store.verify": "verify",
+  "store.gc": "gc",
+  "store.usage": "usage",
+  "database.list": "databases",
+  "database.create": "create",
+  "database.drop": "drop",
+  "database.rename": "renameDatabase",
+  "database.export": "export",
+  "branch.list": "branches",
+  "branch.changes": "branchChanges",
+  "branch.get": "branch",
+  "branch.history": "history",
+  "branch.checkout": "checkout",
+  "branch.checkpoint": "checkpoint",
+  "branch.fork": "fork",
+  "branch.rollback": "rollback",
+  "branch.promote": "promote",
+  "branch.destroy": "destroy",
+  "branch.restore": "restore",
+  "branch.rename": "rename",
+  "branch.protect": "protect",
+  "branch.touch": "touch",
+  "branch.setMeta": "setMeta",
+  "checkpoint.rename": "renameCheckpoint",
+  "checkpoint.delete": "deleteCheckpoint",
+  "checkpoint.open": "openCheckpoint",
+  "trash.list": "trash",
+  "operation.list": "operations",
+  "operation.preview": "previewUndo",
+  "operation.undo": "undo",
+  "operation.redo": "redo",
+} as const satisfies Partial<Record<EngineRequestName, keyof StoreVerbs>>;
+type VerbRequest = keyof typeof VERBS;
+export type OwnRequest = Exclude<EngineRequestName, VerbRequest>;
+
+type JobAbout<K extends EngineRequestName> = { readonly unit: JobView["unit"]; readonly title: (input: RequestInput<K>) => string };
+
+/** Verbs that may take long, and what they are called while they run. */
+const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
+  "store.verify": { unit: "pages", title: () => "Verify the store" },
+  "store.gc": { unit: "items", title: ({ dryRun }) => (dryRun ? "See what can be freed" : "Free space") },
+  "store.usage": { unit: "items", title: () => "Measure what branches cost" },
+  "database.create": { unit: "pages", title: ({ database, from }) => (from === undefined ? `Create ${database}` : `Import ${database}`) },
+  "database.export": { unit: "pages", title: (input) => `Export ${formatTarget(input)}` },
+  "branch.checkout": { unit: "pages", title: (input) => `Check out ${formatTarget(input)}` },
+  "branch.checkpoint": { unit: "pages", title: (input) => `Checkpoint ${formatTarget(input)}` },
+  "branch.fork": { unit: "items", title: (input) => `Fork ${formatTarget(input)}` },
+  "branch.rollback": { unit: "pages", title: (input) => `Roll back ${formatTarget(input)}` },
+  "branch.promote": { unit: "pages", title: ({ source, onto }) => `Promote ${source} onto ${onto}` },
+  "checkpoint.open": { unit: "pages", title: (input) => `Open ${formatTarget(input)}@${input.at}` },
+  "operation.undo": { unit: "pages", title: () => "Undo" },
+  "operation.redo": { unit: "pages", title: () => "Redo" },
+};
+
+export interface HandlerParts {
+  readonly entry: EngineEntry;
+  readonly jobs: JobRegistry;
+  readonly opened: OpenedStore;
+}
+
+/** Answers one validated request or throws `EngineError`. */
+export async function handle(parts: HandlerParts, name: EngineRequestName, input: unknown): Promise<unknown> {
+  if (!isVerb(name)) return await (OWN[name] as (parts: HandlerParts, input: unknown) => Promise<unknown>)(parts, input);
+  const store = parts.opened.require(name);
+  const verb = store[VERBS[name]] as (this: Store, input: unknown, work?: object) => Promise<unknown>;
+  const about = JOBS[name] as JobAbout<EngineRequestName> | undefined;
+  if (!about) return await verb.call(store, input);
+  const title = about.title(input as RequestInput<EngineRequestName>);
+  return await parts.jobs.run({ title, unit: about.unit }, (work) => verb.call(store, input, work));
+}
+
+function isVerb(name: EngineRequestName): name is VerbRequest {
+  return Object.hasOwn(VERBS, name);
+}
+
+type OwnHandlers = { readonly [K in OwnRequest]: (parts: HandlerParts, input: RequestInput<K>) => Promise<RequestOutput<K>> };
+
+const OWN: OwnHandlers = {
+  "store.open": ({ entry, opened }, { spec }) => opened.replace(() => entry.openStore(spec, {})),
+  "store.create": ({ entry, opened }, { spec }) => opened.replace(() => entry.createStore(spec, {})),
+  "store.demo": ({ entry, opened }) => opened.replace(() => openDemoStore(entry)),
+  "store.close": async ({ opened }) => {
+    await opened.close();
+    return null;
+  },
+  "store.doctor": ({ entry, opened }) => entry.diagnose(opened.store),
+  "database.inspect": ({ entry, jobs, opened }, input) =>
+    jobs.run({ title: `Inspect ${input.file}`, unit: "bytes" }, (work) =>
+      opened.store ? opened.store.inspect(input, work) : entry.inspectFile(input, work),
+    ),
+  "job.list": async ({ jobs }) => jobs.list(),
+  "job.cancel": async ({ jobs }, { id }) => {
+    jobs.cancel(id);
+    return null;
+  },
+};

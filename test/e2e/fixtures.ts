@@ -1,0 +1,118 @@
+/**
+ * One spec, three faces: the web host in Chromium, the desktop app on the stand-in for Electron (`test/standin`), and on
+ * Electron itself where its binary is there. Each test gets an app of its own with an empty config folder.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { findElectronBinary } from "../../build/electron-binary.ts";
+import { test as base, _electron, type ElectronApplication, type Page } from "@playwright/test";
+
+export { expect } from "@playwright/test";
+export const CHROMIUM = process.env["COPPICE_CHROMIUM"] ?? "/usr/bin/chromium";
+const ROOT = resolve(import.meta.dirname, "../..");
+const SHOTS = join(ROOT, "out", "shots");
+
+export interface E2eOptions {
+  face: "web" | "standin" | "electron";
+}
+
+/** A started Coppice. */
+export interface App {
+  readonly page: Page;
+  /** Null on the web host. */
+  readonly electron: ElectronApplication | null;
+  /** Ends the program as a user would (SIGTERM, Quit) and waits; returns its exit code, null when unknown. */
+  quit(): Promise<number | null>;
+}
+
+interface Fixtures {
+  /** Temporary, gone after the test. */
+  folder: string;
+  /** Starts Coppice; a second call in one test starts it again with the same config folder. */
+  startApp: (args?: readonly string[]) => Promise<App>;
+  /** A Coppice that was just opened for the first time. */
+  app: App;
+  page: Page;
+  /** Keeps a picture under out/shots/<face>/. */
+  shoot: (name: string) => Promise<void>;
+}
+
+export const test = base.extend<Fixtures, E2eOptions>({
+  face: ["web", { option: true, scope: "worker" }],
+  folder: async ({ browserName: _browser }, use) => {
+    const folder = mkdtempSync(join(tmpdir(), "coppice-e2e-"));
+    await use(folder);
+    rmSync(folder, { recursive: true, force: true });
+  },
+  startApp: async ({ face, folder, playwright, viewport, launchOptions }, use) => {
+    test.skip(face === "electron" && findElectronBinary() === null, "Electron's binary is not there");
+    const ends: (() => Promise<unknown>)[] = [];
+    await use(async (args = []) => {
+      const env = { ...process.env, COPPICE_CONFIG_DIR: join(folder, "config"), COPPICE_ACTOR: "e2e" } as Record<string, string>;
+      if (face === "web") {
+        const host = await startWebHost(env, args);
+        const browser = await playwright.chromium.launch(launchOptions);
+        const page = await browser.newPage({ viewport });
+        await page.goto(host.link);
+        const quit = async () => {
+          const code = await endProcess(host.process);
+          await browser.close();
+          return code;
+        };
+        ends.push(quit);
+        return { page, electron: null, quit };
+      }
+      const executablePath = face === "standin" ? join(ROOT, "test/standin/electron") : (findElectronBinary() ?? "");
+      const electron = await _electron.launch({ executablePath, args: [ROOT, ...args], env });
+      const page = await electron.firstWindow();
+      const quit = async () => {
+        const program = electron.process();
+        await electron.close();
+        return program.exitCode;
+      };
+      ends.push(() => quit().catch(() => null));
+      return { page, electron, quit };
+    });
+    for (const end of ends) await end();
+  },
+  app: async ({ startApp }, use) => use(await startApp()),
+  page: async ({ app }, use) => use(app.page),
+  shoot: async ({ face, page }, use) => {
+    await use(async (name) => {
+      mkdirSync(join(SHOTS, face), { recursive: true });
+      await page.screenshot({ path: join(SHOTS, face, `${name}.png`) });
+    });
+  },
+});
+
+async function startWebHost(env: Record<string, string>, args: readonly string[]): Promise<{ link: string; process: ChildProcess }> {
+  const program = spawn(process.execPath, [join(ROOT, "out/main/web.js"), ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const link = await new Promise<string>((settle, fail) => {
+    program.stdout.on("data", (chunk: Buffer) => {
+      const found = /http:\S+/.exec(chunk.toString());
+      if (found) settle(found[0]);
+    });
+    program.once("exit", (code) => fail(new Error(`the web host ended with code ${code} before it printed its link`)));
+  });
+  return { link, process: program };
+}
+
+async function endProcess(program: ChildProcess): Promise<number | null> {
+  if (program.exitCode !== null || program.signalCode !== null) return program.exitCode;
+  const ended = new Promise<number | null>((settle) => program.once("exit", (code) => settle(code)));
+  program.kill("SIGTERM");
+  return await ended;
+}
+
+/** A store made with the library in a process of its own, as `script` says: the body of an async function of `store`. */
+export async function makeStore(path: string, script: string): Promise<void> {
+  const code = `import { createStore } from ${JSON.stringify(join(ROOT, "out/main/lib.js"))};
+const store = await createStore(${JSON.stringify(path)}, { actor: "e2e" });
+${script}
+await store.close();`;
+  const maker = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "inherit", "inherit"] });
+  const exit = await new Promise<number | null>((settle) => maker.once("exit", settle));
+  if (exit !== 0) throw new Error(`making the store at ${path} failed with code ${exit}`);
+}

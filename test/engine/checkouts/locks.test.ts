@@ -1,0 +1,209 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { DirectCheckoutFiles } from "#engine/checkouts/direct-checkout-files.ts";
+import { EngineError } from "#engine/io/errors.ts";
+import { disk, makeDatabase, makePlace, native, onCleanup, openClient, openFiles, type Place } from "./support.ts";
+
+const busy = { code: "SQLITE_BUSY" };
+const withoutRangeLocks = { ...native, hasRangeLocks: false };
+
+function openFilesWith(place: Place, locks: typeof native) {
+  const files = new DirectCheckoutFiles({ disk, native: locks, temporary: place.temporary });
+  onCleanup(() => files.close());
+  return files;
+}
+
+function listCheckouts(place: Place): string[] {
+  return disk.list(`${place.folder}/checkouts`);
+}
+
+describe.each(["wal", "delete", "persist", "truncate", "memory"])("a write hold in %s mode", (journal) => {
+  it("CHECKOUT-10: keeps stock clients from committing, and lets them read", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const client = await openClient(place.path, `journal_mode = ${journal}`);
+    const held = await openFiles(place).hold(place.path, "write", 1000);
+    await expect(client.exec("UPDATE item SET tag = 'x'")).rejects.toMatchObject(busy);
+    expect(await client.all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
+    const newcomer = await openClient(place.path);
+    expect(await newcomer.all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
+    await expect(newcomer.exec("BEGIN IMMEDIATE")).rejects.toMatchObject(busy);
+    await held.release();
+    await client.exec("UPDATE item SET tag = 'x'");
+    await newcomer.exec("BEGIN IMMEDIATE");
+  });
+
+  it("CHECKOUT-12: waits for a client's transaction, then names the client", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const client = await openClient(place.path, `journal_mode = ${journal}`);
+    await client.exec("BEGIN IMMEDIATE");
+    const files = openFiles(place);
+    const error = await files.hold(place.path, "write", 60).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(EngineError);
+    expect(error).toMatchObject({ code: "checkout-busy", retryable: true, untouched: `${place.path} is unchanged.` });
+    if (error instanceof EngineError && process.platform === "linux") expect(error.details.holders?.map((holder) => holder.pid)).toContain(client.pid);
+    const waiting = files.hold(place.path, "write", 5000);
+    await client.exec("COMMIT");
+    await (await waiting).release();
+  });
+});
+
+describe.each([
+  ["range locks", native],
+  ["SQLite's own locks", withoutRangeLocks],
+])("an exclusive hold by %s", (_name, locks) => {
+  it.each(["wal", "delete"] as const)("CHECKOUT-11: keeps everybody out of a file in %s mode", async (journal) => {
+    const place = makePlace();
+    makeDatabase(place.path, { journal });
+    const files = openFilesWith(place, locks);
+    const held = await files.hold(place.path, "exclusive", 1000);
+    const client = await openClient(place.path);
+    await expect(client.all("SELECT count(*) FROM item")).rejects.toMatchObject(busy);
+    await expect(client.exec("BEGIN IMMEDIATE")).rejects.toMatchObject(busy);
+    for (const mode of ["write", "exclusive"] as const) await expect(files.hold(place.path, mode, 20)).rejects.toMatchObject({ code: "checkout-busy" });
+    await held.release();
+    expect(await client.all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
+  });
+
+  it.each(["wal", "delete"] as const)("CHECKOUT-12: is refused while an idle client has a file in %s mode open", async (journal) => {
+    const place = makePlace();
+    makeDatabase(place.path, { journal });
+    const client = await openClient(place.path);
+    await client.all("SELECT count(*) FROM item");
+    const before = disk.stat(place.path);
+    const files = openFilesWith(place, locks);
+    const error = await files.hold(place.path, "exclusive", 40).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: "checkout-busy", retryable: true, details: { path: place.path } });
+    expect(disk.stat(place.path)).toEqual(before);
+    expect(files.holders(place.path).map((holder) => holder.pid)).toContain(client.pid);
+    if (error instanceof EngineError) expect(error.message).toContain(`pid ${client.pid}`);
+    await client.close();
+    await (await files.hold(place.path, "exclusive", 1000)).release();
+  });
+
+  it("CHECKOUT-13: folds in the WAL of a killed client first", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const client = await openClient(place.path, "wal_autocheckpoint = 0");
+    await client.exec("UPDATE item SET tag = 'kept'");
+    await client.kill();
+    expect(disk.stat(`${place.path}-wal`)?.size).toBeGreaterThan(0);
+    const held = await openFilesWith(place, locks).hold(place.path, "exclusive", 1000);
+    expect(disk.stat(`${place.path}-wal`)?.size ?? 0).toBe(0);
+    await held.release();
+    expect(listCheckouts(place)).toEqual(["main.db"]);
+    const reader = await openClient(place.path);
+    expect(await reader.all("SELECT DISTINCT tag FROM item")).toEqual([{ tag: "kept" }]);
+  });
+
+  it("CHECKOUT-13: rolls back the hot journal of a killed client first", async () => {
+    const place = makePlace();
+    makeDatabase(place.path, { journal: "delete", rows: 3000 });
+    const client = await openClient(place.path, "cache_size = 5", "cache_spill = 1");
+    await client.exec("BEGIN; UPDATE item SET tag = 'half'");
+    await client.kill();
+    expect(disk.stat(`${place.path}-journal`)?.size).toBeGreaterThan(0);
+    const held = await openFilesWith(place, locks).hold(place.path, "exclusive", 1000);
+    await held.release();
+    expect(listCheckouts(place)).toEqual(["main.db"]);
+    const reader = await openClient(place.path);
+    expect(await reader.all("SELECT DISTINCT tag FROM item")).toEqual([{ tag: "first" }]);
+  });
+
+  it("CHECKOUT-8: is given on a file that is no database, so that it can be replaced", async () => {
+    const place = makePlace();
+    writeFileSync(place.path, "no database ".repeat(1000));
+    const held = await openFilesWith(place, locks).hold(place.path, "exclusive", 100);
+    await expect(held.changes({ fingerprint: null, pageSize: 4096, pageHashes: async () => new Uint8Array(0) })).rejects.toMatchObject({ code: "checkout-corrupt" });
+    const finished = `${place.temporary}/finished`;
+    makeDatabase(finished);
+    await held.swap(finished);
+    await held.release();
+    expect(await (await openClient(place.path)).all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
+  });
+});
+
+describe("holds", () => {
+  it("CHECKOUT-11: of two processes exclude each other", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const script = `
+      import { DirectCheckoutFiles } from "${import.meta.resolve("#engine/checkouts/direct-checkout-files.ts")}";
+      import { nodeDisk } from "${import.meta.resolve("#engine/io/node-disk.ts")}";
+      import { loadNative } from "${import.meta.resolve("#engine/io/load-native.ts")}";
+      const files = new DirectCheckoutFiles({ disk: nodeDisk, native: loadNative(), temporary: ${JSON.stringify(place.temporary)} });
+      for (const mode of ["write", "exclusive"]) {
+        const code = await files.hold(${JSON.stringify(place.path)}, mode, 30).then((held) => held.release().then(() => "held"), (error) => error.code);
+        console.log(code);
+      }`;
+    const run = (): string => execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).trim();
+    const files = openFiles(place);
+    for (const mode of ["write", "exclusive"] as const) {
+      const held = await files.hold(place.path, mode, 1000);
+      expect(run()).toBe("checkout-busy\ncheckout-busy");
+      await held.release();
+    }
+    expect(run()).toBe("held\nheld");
+  });
+
+  it("CHECKOUT-11: of one process take turns", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const files = openFiles(place);
+    let active = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const held = await files.hold(place.path, index % 2 === 0 ? "write" : "exclusive", 10_000);
+        active += 1;
+        expect(active).toBe(1);
+        await held.fingerprint();
+        active -= 1;
+        await held.release();
+      }),
+    );
+  });
+
+  it("CHECKOUT-15: leave nothing beside a quiet file", async () => {
+    for (const journal of ["wal", "delete"] as const) {
+      const place = makePlace();
+      makeDatabase(place.path, { journal });
+      const before = disk.stat(place.path);
+      const files = openFiles(place);
+      for (const mode of ["write", "exclusive"] as const) {
+        const held = await files.hold(place.path, mode, 1000);
+        await held.changes({ fingerprint: null, pageSize: 4096, pageHashes: async () => new Uint8Array(0) });
+        await held.release();
+      }
+      expect(listCheckouts(place)).toEqual(["main.db"]);
+      expect(disk.stat(place.path)).toEqual(before);
+      expect(disk.list(place.temporary)).toEqual([]);
+    }
+  });
+
+  it.runIf(native.hasRangeLocks)("CHECKOUT-15: keep the WAL that a killed client left, and the fingerprint that speaks of it", async () => {
+    const place = makePlace();
+    makeDatabase(place.path);
+    const client = await openClient(place.path, "wal_autocheckpoint = 0");
+    await client.exec("UPDATE item SET tag = 'kept'");
+    await client.kill();
+    const before = disk.readWhole(`${place.path}-wal`);
+    const files = openFiles(place);
+    const held = await files.hold(place.path, "write", 1000);
+    const fingerprint = await held.fingerprint();
+    await held.release();
+    expect(Buffer.compare(disk.readWhole(`${place.path}-wal`), before)).toBe(0);
+    expect(files.check(place.path, fingerprint)).toBe("same");
+  });
+
+  it("CHECKOUT-12: tell a missing file from a busy one, and a folder from a file", async () => {
+    const place = makePlace();
+    const files = openFiles(place);
+    for (const mode of ["write", "exclusive"] as const) {
+      await expect(files.hold(place.path, mode, 1000)).rejects.toMatchObject({ code: "file-not-found" });
+      await expect(files.hold(place.folder, mode, 1000)).rejects.toBeInstanceOf(EngineError);
+    }
+    expect(listCheckouts(place)).toEqual([]);
+  });
+});
