@@ -117,6 +117,7 @@ class LocalStore implements Store {
   readonly path: string;
   readonly #parts: Parts;
   readonly #temporary: TemporaryFolder | null;
+  #isClosed = false;
 
   constructor(parts: Parts, temporary: TemporaryFolder | null) {
     this.path = parts.paths.root;
@@ -196,7 +197,10 @@ class LocalStore implements Store {
     });
   }
 
+  /** Ends what is under way and lets go of every file. Closing again does nothing. */
   async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     await this.#parts.files.close();
     this.#parts.segments.objects.close();
     this.#parts.catalog.close();

@@ -12,6 +12,8 @@ import { entryFile } from "./program.ts";
 
 /** After this the worker is ended whatever it does; longer than what it gives its own jobs to stop. */
 const CLOSE_WAIT_MS = 6_000;
+/** A worker that lived this long is replaced at once when it dies, others at the next request: no loop of crashes. */
+const PROVEN_AFTER_MS = 10_000;
 const OPENING: ReadonlySet<EngineRequestName> = new Set(["store.open", "store.create", "store.demo"]);
 
 interface Waiting {
@@ -25,6 +27,7 @@ export class EngineClient {
   readonly #waiting = new Map<number, Waiting>();
   readonly #jobs = new Map<string, JobView>();
   #worker: Worker | null = null;
+  #startedAt = 0;
   #lastId = 0;
   /** Path of the open store, to open it again in a new worker. */
   #storePath: string | null = null;
@@ -93,6 +96,7 @@ export class EngineClient {
     // A file that does not exist is reported by the "error" event like any other bad start.
     const worker = new Worker(this.#workerFile);
     this.#worker = worker;
+    this.#startedAt = Date.now();
     worker.on("message", (message: FromEngine) => this.#receive(message));
     worker.on("error", (error) => {
       problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -131,6 +135,7 @@ export class EngineClient {
     if (this.#closing) return;
     this.#died = true;
     this.#onEvent({ type: "connection", state: "lost" });
+    if (this.#storePath !== null && Date.now() - this.#startedAt > PROVEN_AFTER_MS) void this.request("store.status", {});
   }
 }
 

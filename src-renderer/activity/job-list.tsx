@@ -28,7 +28,11 @@ export function JobList({ tabs, onShowOperations }: { readonly tabs: ReactNode; 
       ) : request.isPending ? (
         <Skeleton lines={3} className="p-4" />
       ) : jobs.length === 0 ? (
-        <EmptyState icon={ListChecks} text="No job is running. Imports, exports and checks that take longer than a moment appear here." action={<Button onClick={onShowOperations}>Show operations</Button>} />
+        <EmptyState
+          icon={ListChecks}
+          text="No job is running. Imports, exports and checks that take longer than a moment appear here."
+          action={<Button onClick={onShowOperations}>Show operations</Button>}
+        />
       ) : (
         <div data-pane="main" className="min-h-0 flex-1 overflow-y-auto p-4">
           <JobGroup title="Running" jobs={running} onCancel={cancel} />
@@ -39,7 +43,15 @@ export function JobList({ tabs, onShowOperations }: { readonly tabs: ReactNode; 
   );
 }
 
-function JobGroup({ title, jobs, onCancel }: { readonly title: string; readonly jobs: readonly JobView[]; readonly onCancel: (job: JobView) => void }) {
+function JobGroup({
+  title,
+  jobs,
+  onCancel,
+}: {
+  readonly title: string;
+  readonly jobs: readonly JobView[];
+  readonly onCancel: (job: JobView) => void;
+}) {
   if (jobs.length === 0) return null;
   return (
     <section aria-label={title} className="mb-4 max-w-200">

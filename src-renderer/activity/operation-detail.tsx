@@ -49,7 +49,11 @@ export function OperationDetail({ operation, onSelect }: { readonly operation: O
         />
       </Section>
       <Section title="Undo">
-        {operation.state === "done" ? <UndoPart operation={operation} onSelect={onSelect} /> : <p className="text-xs text-ink-2">{whyNot(operation)}</p>}
+        {operation.state === "done" ? (
+          <UndoPart operation={operation} onSelect={onSelect} />
+        ) : (
+          <p className="text-xs text-ink-2">{whyNot(operation)}</p>
+        )}
       </Section>
     </>
   );
@@ -100,7 +104,12 @@ function Blockers({ blockedBy, onSelect }: Pick<UndoPreview, "blockedBy"> & { re
       <ul className="mt-1 max-h-60 overflow-y-auto">
         {blockedBy.map((blocker) => (
           <li key={blocker.id}>
-            <button type="button" className="name-cut block w-full py-0.5 text-left hover:underline" title={blocker.summary} onClick={() => onSelect(blocker.id)}>
+            <button
+              type="button"
+              className="name-cut block w-full py-0.5 text-left hover:underline"
+              title={blocker.summary}
+              onClick={() => onSelect(blocker.id)}
+            >
               {blocker.summary} <span className="text-ink-3">by {blocker.actor}</span>
             </button>
           </li>

@@ -54,9 +54,13 @@ export function matchesOperation(operation: OperationView, filter: OperationFilt
   if (filter.group !== "all" && operationGroup(operation.kind) !== filter.group) return false;
   if (filter.database !== null && operation.database !== filter.database) return false;
   if (filter.actor !== null && operation.actor !== filter.actor) return false;
-  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word.length > 0);
+  const words = filter.text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word.length > 0);
   if (words.length === 0) return true;
-  const haystack = `${operation.summary} ${operation.kind} ${operation.database} ${operation.branch ?? ""} ${operation.actor} #${operation.id}`.toLowerCase();
+  const haystack =
+    `${operation.summary} ${operation.kind} ${operation.database} ${operation.branch ?? ""} ${operation.actor} #${operation.id}`.toLowerCase();
   return words.every((word) => haystack.includes(word));
 }
 

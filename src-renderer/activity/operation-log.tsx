@@ -38,8 +38,18 @@ const COPY_COLUMNS: readonly TextColumn<OperationView>[] = [
 
 function useOperations(filter: OperationFilter) {
   const api = useApi();
-  const where = { ...(filter.database === null ? {} : { database: filter.database }), ...(filter.actor === null ? {} : { actor: filter.actor }), limit: PAGE_ROWS };
-  return useInfiniteQuery<RequestOutput<"operation.list">, ApiError, { pages: RequestOutput<"operation.list">[] }, readonly unknown[], number | null>({
+  const where = {
+    ...(filter.database === null ? {} : { database: filter.database }),
+    ...(filter.actor === null ? {} : { actor: filter.actor }),
+    limit: PAGE_ROWS,
+  };
+  return useInfiniteQuery<
+    RequestOutput<"operation.list">,
+    ApiError,
+    { pages: RequestOutput<"operation.list">[] },
+    readonly unknown[],
+    number | null
+  >({
     queryKey: ["operation.list", where],
     queryFn: ({ pageParam }) => api.request("operation.list", { ...where, ...(pageParam === null ? {} : { before: pageParam }) }),
     initialPageParam: null,
@@ -68,12 +78,18 @@ export function OperationLog({ tabs }: { readonly tabs: ReactNode }) {
       ) : log.isPending ? (
         <Skeleton lines={14} className="px-4 py-2" />
       ) : loaded.length === 0 && !isFiltering(filter) ? (
-        <EmptyState text="Nothing was done in this store yet." action={<Button onClick={() => showScreen("branches")}>Show branches</Button>} />
+        <EmptyState
+          text="Nothing was done in this store yet."
+          action={<Button onClick={() => showScreen("branches")}>Show branches</Button>}
+        />
       ) : (
         <div className="flex min-h-0 flex-1">
           <div data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col">
             {shown.length === 0 ? (
-              <EmptyState text={`Nothing matches among ${formatPlural(loaded.length, "operation")}.`} action={<Button onClick={() => setFilter(NO_FILTER)}>Clear filter</Button>} />
+              <EmptyState
+                text={`Nothing matches among ${formatPlural(loaded.length, "operation")}.`}
+                action={<Button onClick={() => setFilter(NO_FILTER)}>Clear filter</Button>}
+              />
             ) : (
               <OperationRows operations={shown} selected={selected} onSelect={setSelectedKey} onEnd={narrowed ? null : more} />
             )}
@@ -87,7 +103,11 @@ export function OperationLog({ tabs }: { readonly tabs: ReactNode }) {
               {log.isError ? <span className="text-bad">{log.error.message}</span> : null}
             </footer>
           </div>
-          <aside aria-label="Operation" data-pane="inspector" className="w-inspector flex-none overflow-y-auto border-l border-line bg-surface">
+          <aside
+            aria-label="Operation"
+            data-pane="inspector"
+            className="w-inspector flex-none overflow-y-auto border-l border-line bg-surface"
+          >
             {selected ? <OperationDetail key={selected.id} operation={selected} onSelect={(id) => setSelectedKey(String(id))} /> : null}
           </aside>
         </div>
@@ -134,7 +154,13 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
       <Menu label="Database" entries={[pick("database", null), ...databases.map((database) => pick("database", database.name))]}>
         <Button icon={Database}>{filter.database ?? "All databases"}</Button>
       </Menu>
-      <Menu label="By whom" entries={[pick("actor", null), ...[...new Set([...listActors(loaded), ...(filter.actor === null ? [] : [filter.actor])])].map((actor) => pick("actor", actor))]}>
+      <Menu
+        label="By whom"
+        entries={[
+          pick("actor", null),
+          ...[...new Set([...listActors(loaded), ...(filter.actor === null ? [] : [filter.actor])])].map((actor) => pick("actor", actor)),
+        ]}
+      >
         <Button icon={User}>{filter.actor ?? "Everybody"}</Button>
       </Menu>
       <span className="ml-auto flex items-center gap-1">
@@ -148,7 +174,12 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
           All
         </Chip>
         {GROUP_WORDS.map(({ group, word }) => (
-          <Chip key={group} on={filter.group === group} count={formatCount(counts.get(group) ?? 0)} onClick={() => onFilter({ ...filter, group: filter.group === group ? "all" : group })}>
+          <Chip
+            key={group}
+            on={filter.group === group}
+            count={formatCount(counts.get(group) ?? 0)}
+            onClick={() => onFilter({ ...filter, group: filter.group === group ? "all" : group })}
+          >
             {word}
           </Chip>
         ))}
@@ -188,17 +219,34 @@ function OperationRows({ operations, selected, onSelect, onEnd }: RowsProps) {
       selected={selected}
       onSelect={onSelect}
       entries={(operation) => [
-        { kind: "item", id: "undo", label: "Undo", icon: Undo2, disabled: operation.state !== "done", run: () => void undoOperation(api, operation.id) },
+        {
+          kind: "item",
+          id: "undo",
+          label: "Undo",
+          icon: Undo2,
+          disabled: operation.state !== "done",
+          run: () => void undoOperation(api, operation.id),
+        },
         { kind: "item", id: "redo", label: "Redo last undone", icon: Redo2, run: () => void redoOperation(api) },
       ]}
       onEnd={onEnd}
     >
-      {(operation, { selected: chosen }) => <OperationCells operation={operation} chosen={chosen} onUndo={() => void undoOperation(api, operation.id)} />}
+      {(operation, { selected: chosen }) => (
+        <OperationCells operation={operation} chosen={chosen} onUndo={() => void undoOperation(api, operation.id)} />
+      )}
     </RowGrid>
   );
 }
 
-function OperationCells({ operation, chosen, onUndo }: { readonly operation: OperationView; readonly chosen: boolean; readonly onUndo: () => void }) {
+function OperationCells({
+  operation,
+  chosen,
+  onUndo,
+}: {
+  readonly operation: OperationView;
+  readonly chosen: boolean;
+  readonly onUndo: () => void;
+}) {
   const Icon = OPERATION_ICONS[operation.kind];
   const off = operation.state === "undone";
   const quiet = off ? "text-ink-3" : "text-ink-2";
@@ -223,7 +271,9 @@ function OperationCells({ operation, chosen, onUndo }: { readonly operation: Ope
         <RelativeTime at={operation.at} />
       </Cell>
       <span role="gridcell" className={cx("flex justify-end", !chosen && "opacity-0 group-hover/row:opacity-100")}>
-        {operation.state === "done" ? <IconButton icon={Undo2} label={`Undo: ${operation.summary}`} tabIndex={-1} onClick={onUndo} /> : null}
+        {operation.state === "done" ? (
+          <IconButton icon={Undo2} label={`Undo: ${operation.summary}`} tabIndex={-1} onClick={onUndo} />
+        ) : null}
       </span>
     </>
   );

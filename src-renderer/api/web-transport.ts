@@ -18,7 +18,19 @@ function failure(code: ErrorView["code"], message: string, hint: string): Result
   return { ok: false, error: { code, message, hint, untouched: null, retryable: true, details: {} } };
 }
 
-/** The one-time token arrives in the fragment, which no server log sees; it is kept for reloads of this tab only. */
+const REFUSED = failure("permission-denied", "This link to Coppice was used before", "Press Enter where Coppice runs, and open the link that it prints.");
+
+/** A socket that never opened does not say why: the host does. */
+async function isRefused(): Promise<boolean> {
+  try {
+    return (await fetch("/session")).status === 401;
+  } catch {
+    // The host is not there at all: that is a lost connection, not a refused one.
+    return false;
+  }
+}
+
+/** The one-time token arrives in the fragment, which no server log sees; a session cookie takes its place. */
 export function takeToken(): string {
   const match = /(?:^#|&)token=([^&]+)/.exec(location.hash);
   if (match?.[1]) {
@@ -36,6 +48,7 @@ export function openWebTransport(token: string): Transport {
   let socket: WebSocket | null = null;
   let attempts = 0;
   let lastId = 0;
+  let refused = false;
 
   const emit = (event: HostEvent) => {
     for (const listener of listeners) listener(event);
@@ -50,6 +63,17 @@ export function openWebTransport(token: string): Transport {
       sent.set(id, waiting);
       target.send(waiting.message);
     }
+  };
+  const reconnect = async (wasOpen: boolean) => {
+    if (!wasOpen && (await isRefused())) {
+      refused = true;
+      for (const waiting of queued.values()) waiting.resolve(REFUSED);
+      queued.clear();
+      return;
+    }
+    const delayMs = RECONNECT_DELAYS_MS[Math.min(attempts, RECONNECT_DELAYS_MS.length - 1)] ?? 0;
+    attempts += 1;
+    setTimeout(connect, delayMs);
   };
   const connect = () => {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -66,14 +90,13 @@ export function openWebTransport(token: string): Transport {
       else settle(incoming.id, incoming.result);
     });
     next.addEventListener("close", () => {
+      const wasOpen = socket === next;
       socket = null;
       for (const id of [...sent.keys()]) {
         settle(id, failure("outcome-unknown", "The connection to Coppice broke before it answered", "Look at Activity to see what was done."));
       }
       emit({ type: "connection", state: "lost" });
-      const delayMs = RECONNECT_DELAYS_MS[Math.min(attempts, RECONNECT_DELAYS_MS.length - 1)] ?? 0;
-      attempts += 1;
-      setTimeout(connect, delayMs);
+      void reconnect(wasOpen);
     });
   };
   connect();
@@ -81,6 +104,7 @@ export function openWebTransport(token: string): Transport {
   return {
     platform: /Mac/.test(navigator.userAgent) ? "darwin" : "linux",
     request(name, input) {
+      if (refused) return Promise.resolve(REFUSED);
       if (queued.size >= QUEUE_MAX) return Promise.resolve(failure("io-failed", "Coppice is not connected", "Is it still running?"));
       lastId += 1;
       const id = lastId;

@@ -1,10 +1,9 @@
-import { ChevronDown, ChevronRight, Ellipsis, Folder, FolderOpen, GitFork, Lock } from "lucide-react";
+import { ChevronDown, ChevronRight, Ellipsis, Folder, FolderOpen, GitFork, Lock, type LucideIcon } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";
 import { nameProblem } from "#shared/ids.ts";
 import type { BranchView, CheckoutState } from "#shared/views.ts";
 import { useState } from "react";
 import { FileBadge, StatusBadge } from "../ui/badge.tsx";
-import { IconButton } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { Countdown, RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatPlural } from "../ui/format.ts";
@@ -98,6 +97,26 @@ function NameText({ row }: { readonly row: Row }) {
   );
 }
 
+/** Plain, because a list that scrolls makes hundreds of them: the menu and the keys offer the same. */
+function QuickAction(props: { readonly icon: LucideIcon; readonly label: string; readonly onClick: (event: MouseEvent) => void }) {
+  const Icon = props.icon;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      title={props.label}
+      aria-label={props.label}
+      className="grid size-control-sm place-items-center rounded-md text-ink-2 hover:bg-selected-quiet"
+      onClick={(event) => {
+        event.stopPropagation();
+        props.onClick(event);
+      }}
+    >
+      <Icon size={14} aria-hidden />
+    </button>
+  );
+}
+
 export function NameCell(props: { readonly row: Row; readonly inset: number; readonly renaming: boolean; readonly actions: RowActions }) {
   const { row, actions } = props;
   const Chevron = row.expanded ? ChevronDown : ChevronRight;
@@ -107,7 +126,9 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
         <button
           type="button"
           tabIndex={-1}
-          aria-label={row.expanded ? "Close" : "Open"}
+          // For the mouse only: the row itself says whether it is open, and the arrow keys change it.
+          aria-hidden
+          data-toggle
           className="-mx-1 grid size-5.5 shrink-0 place-items-center rounded-sm text-ink-3 hover:bg-selected-quiet"
           onClick={(event) => {
             event.stopPropagation();
@@ -123,26 +144,9 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
       {props.renaming ? null : (
         <span className="ml-auto hidden shrink-0 group-hover:flex">
           {row.kind === "branch" ? (
-            <IconButton
-              tabIndex={-1}
-              icon={GitFork}
-              label="Fork"
-              shortcut="N"
-              onClick={(event) => {
-                event.stopPropagation();
-                actions.onFork(row.branch);
-              }}
-            />
+            <QuickAction icon={GitFork} label="Fork" onClick={() => actions.onFork(row.branch)} />
           ) : null}
-          <IconButton
-            tabIndex={-1}
-            icon={Ellipsis}
-            label="Actions"
-            onClick={(event) => {
-              event.stopPropagation();
-              actions.onMenu(row, event);
-            }}
-          />
+          <QuickAction icon={Ellipsis} label="Actions" onClick={(event) => actions.onMenu(row, event)} />
         </span>
       )}
     </div>

@@ -55,7 +55,7 @@ export function BranchesToolbar({ branches, problem, now }: { readonly branches:
         icon={ListFilter}
         aria-label="Filter branches"
         title={problem ?? "is:leaf is:unsaved is:protected status:pass age:>7d ttl:<1h name:fix/* or any text; -term negates"}
-        placeholder="Filter, e.g. is:leaf status:pass"
+        placeholder="Filter, e.g. status:pass"
         value={filter}
         invalid={problem !== null}
         boxClassName="ml-2 w-75 shrink narrow:w-60"

@@ -64,9 +64,15 @@ export function folderOf(name: string): string {
   return name.slice(0, name.lastIndexOf("/") + 1);
 }
 
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
 /** "attempt-0208" → "attempt-": what numbered siblings share. */
 export function bundlePrefix(name: string): string {
-  return name.replace(/[0-9]+$/, "");
+  let end = name.length;
+  while (end > 0 && isDigit(name.charCodeAt(end - 1))) end -= 1;
+  return name.slice(0, end);
 }
 
 export function statusOf(branch: BranchView): string {
@@ -141,14 +147,19 @@ type Sibling = { readonly branch: BranchView } | { readonly prefix: string; read
 function foldSiblings(siblings: readonly BranchView[]): readonly Sibling[] {
   if (siblings.length <= BUNDLE_MIN) return siblings.map((branch) => ({ branch }));
   const families = new Map<string, BranchView[]>();
-  const familyOf = (branch: BranchView) => `${branch.forkedFrom?.branchId}@${branch.forkedFrom?.version}:${bundlePrefix(branch.name)}`;
-  for (const branch of siblings) append(families, familyOf(branch), branch);
+  const familyOf = siblings.map((branch) => {
+    const key = `${branch.forkedFrom?.branchId}@${branch.forkedFrom?.version}:${bundlePrefix(branch.name)}`;
+    const family = families.get(key) ?? [];
+    if (family.length === 0) families.set(key, family);
+    family.push(branch);
+    return family;
+  });
   const folded: Sibling[] = [];
-  for (const branch of siblings) {
-    const members = families.get(familyOf(branch)) ?? [branch];
+  siblings.forEach((branch, index) => {
+    const members = familyOf[index] ?? [branch];
     if (members.length <= BUNDLE_MIN) folded.push({ branch });
     else if (members[0] === branch) folded.push({ prefix: bundlePrefix(branch.name), version: branch.forkedFrom?.version ?? 0, members });
-  }
+  });
   return folded;
 }
 

@@ -43,7 +43,12 @@ export function FirstRunScreen() {
       setOpening(null);
     }
   };
-  const openDemo = () => void open("demo", () => openStore(api, "store.demo", {}), (error) => setFailure(error.code === "cancelled" ? null : error));
+  const openDemo = () =>
+    void open(
+      "demo",
+      () => openStore(api, "store.demo", {}),
+      (error) => setFailure(error.code === "cancelled" ? null : error),
+    );
   const openFolder = (folder: string, create = false) => {
     const act = () => openStore(api, create ? "store.create" : "store.open", { spec: folder });
     closeImport();
@@ -66,9 +71,30 @@ export function FirstRunScreen() {
           <p className="text-sm text-ink-2">Fork, try, compare, keep one. Any step can be undone.</p>
         </header>
         <div className="overflow-hidden rounded-lg border border-line bg-raised">
-          <Option icon={FlaskConical} title="Try the demo" text="A shop database with twenty branches" on={opening?.what === "demo"} disabled={opening !== null} onClick={openDemo} />
-          <Option icon={FileInput} title="Open a SQLite file" text="Imports a copy. The original is never written to" on={importing !== "idle"} disabled={opening !== null} onClick={() => openImport(null)} />
-          <Option icon={FolderOpen} title="Open or create a store" text="A folder that holds databases and their branches" on={importing === "idle" && aside.kind === "store"} disabled={opening !== null} onClick={() => void chooseFolder()} />
+          <Option
+            icon={FlaskConical}
+            title="Try the demo"
+            text="A shop database with twenty branches"
+            on={opening?.what === "demo"}
+            disabled={opening !== null}
+            onClick={openDemo}
+          />
+          <Option
+            icon={FileInput}
+            title="Open a SQLite file"
+            text="Imports a copy. The original is never written to"
+            on={importing !== "idle"}
+            disabled={opening !== null}
+            onClick={() => openImport(null)}
+          />
+          <Option
+            icon={FolderOpen}
+            title="Open or create a store"
+            text="A folder that holds databases and their branches"
+            on={importing === "idle" && aside.kind === "store"}
+            disabled={opening !== null}
+            onClick={() => void chooseFolder()}
+          />
         </div>
         {opening ? <OpeningJob since={opening.since} /> : null}
         {failure ? <ErrorPanel error={failure} onRetry={openDemo} /> : null}
@@ -106,7 +132,14 @@ function Panel({ children }: { readonly children: ReactNode }) {
   return <section className="flex min-h-0 min-w-0 flex-1 flex-col overflow-y-auto bg-canvas">{children}</section>;
 }
 
-function Option(props: { readonly icon: LucideIcon; readonly title: string; readonly text: string; readonly on: boolean; readonly disabled: boolean; readonly onClick: () => void }) {
+function Option(props: {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  readonly text: string;
+  readonly on: boolean;
+  readonly disabled: boolean;
+  readonly onClick: () => void;
+}) {
   const Icon = props.icon;
   return (
     <button

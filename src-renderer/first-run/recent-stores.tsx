@@ -39,17 +39,31 @@ export function RecentStores({ recent, home, disabled, onOpen }: RecentStoresPro
               onClick={() => onOpen(entry)}
               className="flex h-full min-w-0 flex-1 items-center gap-3 px-3 text-left leading-4.5 focus-visible:outline-offset-[-2px]"
             >
-              {entry.exists ? <HardDrive size={14} aria-hidden className="shrink-0 text-ink-3" /> : <Unplug size={14} aria-hidden className="shrink-0 text-ink-off" />}
+              {entry.exists ? (
+                <HardDrive size={14} aria-hidden className="shrink-0 text-ink-3" />
+              ) : (
+                <Unplug size={14} aria-hidden className="shrink-0 text-ink-off" />
+              )}
               <span className="min-w-0 flex-1">
                 <span className="name-cut block">
                   <span className={entry.exists ? "font-medium" : "text-ink-3"}>{fileNameOf(entry.path)}</span>{" "}
                   <span className="text-ink-3">{shortenHome(folderOf(entry.path), home)}</span>
                 </span>
-                <span className="name-cut block text-xs text-ink-3">{entry.exists ? describeContents(entry) : "Not found: the folder was moved, deleted or is not mounted"}</span>
+                <span className="name-cut block text-xs text-ink-3">
+                  {entry.exists ? describeContents(entry) : "Not found: the folder was moved, deleted or is not mounted"}
+                </span>
               </span>
-              <RelativeTime at={entry.openedAt} className="shrink-0 text-xs text-ink-3 group-focus-within:invisible group-hover:invisible" />
+              <RelativeTime
+                at={entry.openedAt}
+                className="shrink-0 text-xs text-ink-3 group-focus-within:invisible group-hover:invisible"
+              />
             </button>
-            <IconButton icon={X} label={`Remove ${fileNameOf(entry.path)} from the list`} className="absolute! right-2 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100" onClick={() => void forget(entry.path)} />
+            <IconButton
+              icon={X}
+              label={`Remove ${fileNameOf(entry.path)} from the list`}
+              className="absolute! right-2 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+              onClick={() => void forget(entry.path)}
+            />
           </li>
         ))}
       </ul>

@@ -41,7 +41,13 @@ export function StoreForm({ folder, error, home, busy, onOpen, onClose }: StoreF
       />
       {error && !missing ? <ErrorPanel error={error} onRetry={error.retryable ? () => onOpen(folder) : null} /> : null}
       <div className="flex gap-2">
-        <Button type="submit" variant="primary" icon={missing ? FolderPlus : FolderOpen} disabled={trimmed === ""} busy={busy ? (missing ? "Creating…" : "Opening…") : null}>
+        <Button
+          type="submit"
+          variant="primary"
+          icon={missing ? FolderPlus : FolderOpen}
+          disabled={trimmed === ""}
+          busy={busy ? (missing ? "Creating…" : "Opening…") : null}
+        >
           {missing ? "Create a store here" : "Open"}
         </Button>
         <Button onClick={onClose}>Cancel</Button>

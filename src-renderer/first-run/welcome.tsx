@@ -27,7 +27,15 @@ export function Welcome() {
 /** One trunk, three shoots; the middle one goes back into the trunk. */
 function Picture() {
   return (
-    <svg viewBox="0 0 420 132" className="w-105 max-w-full" fill="none" strokeWidth={2.5} strokeLinecap="round" role="img" aria-label="Three branches leave main; one of them is promoted back onto it">
+    <svg
+      viewBox="0 0 420 132"
+      className="w-105 max-w-full"
+      fill="none"
+      strokeWidth={2.5}
+      strokeLinecap="round"
+      role="img"
+      aria-label="Three branches leave main; one of them is promoted back onto it"
+    >
       <path d="M16 24H404" stroke="var(--lane-main)" />
       <path d="M92 24C116 24 108 58 134 58H226" stroke="var(--lane-5)" />
       <path d="M92 24C120 24 104 90 134 90H286" stroke="var(--lane-3)" />
@@ -46,6 +54,16 @@ function Picture() {
   );
 }
 
-function Dot({ x, y, colour, hollow = false }: { readonly x: number; readonly y: number; readonly colour: string; readonly hollow?: boolean }) {
+function Dot({
+  x,
+  y,
+  colour,
+  hollow = false,
+}: {
+  readonly x: number;
+  readonly y: number;
+  readonly colour: string;
+  readonly hollow?: boolean;
+}) {
   return <circle cx={x} cy={y} r={5} fill={hollow ? "var(--canvas)" : colour} stroke={colour} />;
 }

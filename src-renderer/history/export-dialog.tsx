@@ -42,7 +42,13 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
     setSince(Date.now());
     setFailure(null);
     try {
-      const done = await api.request("database.export", { database: branch.database, branch: branch.name, at: `v${version.number}`, file: trimmed, ...(replace ? { overwrite: true } : {}) });
+      const done = await api.request("database.export", {
+        database: branch.database,
+        branch: branch.name,
+        at: `v${version.number}`,
+        file: trimmed,
+        ...(replace ? { overwrite: true } : {}),
+      });
       showToast({ text: `Exported v${version.number} to ${done.path}`, detail: formatBytes(done.bytes), tone: "plain" });
       onClose();
     } catch (error) {
@@ -60,7 +66,12 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
       footer={
         <>
           <Button onClick={onClose}>{since === null ? "Cancel" : "Close"}</Button>
-          <Button type="submit" variant={replace ? "danger" : "primary"} disabled={trimmed === ""} busy={since === null ? null : "Exporting…"}>
+          <Button
+            type="submit"
+            variant={replace ? "danger" : "primary"}
+            disabled={trimmed === ""}
+            busy={since === null ? null : "Exporting…"}
+          >
             {replace ? "Replace the file" : "Export"}
           </Button>
         </>

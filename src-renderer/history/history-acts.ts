@@ -1,5 +1,17 @@
 /** What can be done with the rows of the timeline: one list for the menu, the buttons and the keyboard. */
-import { Bookmark, BookmarkX, ClipboardCopy, Download, FileLock2, GitFork, PencilLine, RotateCcw, RotateCw, Trash2, type LucideIcon } from "lucide-react";
+import {
+  Bookmark,
+  BookmarkX,
+  ClipboardCopy,
+  Download,
+  FileLock2,
+  GitFork,
+  PencilLine,
+  RotateCcw,
+  RotateCw,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
 import { useState } from "react";
 import type { BranchView, HistoryRow } from "#shared/views.ts";
 import { performOrReport, requestOrReport } from "../api/perform.ts";
@@ -64,7 +76,10 @@ export function useHistoryActs(branch: BranchView, onExport: (version: HistoryRo
       }),
     exportFile: onExport,
     renameCheckpoint: (checkpoint) => openDialog({ kind: "rename-checkpoint", branch: checkpoint.branch, name: checkpoint.name }),
-    deleteCheckpoint: (checkpoint) => void run("Deleting…", () => performOrReport(api, "checkpoint.delete", { database: branch.database, branch: checkpoint.branch, name: checkpoint.name })),
+    deleteCheckpoint: (checkpoint) =>
+      void run("Deleting…", () =>
+        performOrReport(api, "checkpoint.delete", { database: branch.database, branch: checkpoint.branch, name: checkpoint.name }),
+      ),
   };
 }
 
@@ -101,13 +116,34 @@ function versionEntries(version: HistoryRow, acts: HistoryActs): MenuEntry[] {
     { kind: "item", id: "open", label: "Open read-only", icon: FileLock2, run: () => acts.openReadOnly(version) },
     { kind: "item", id: "export", label: "Export…", icon: Download, run: () => acts.exportFile(version) },
     { kind: "separator", id: "copying" },
-    { kind: "item", id: "copy", label: `Copy v${version.number}`, icon: ClipboardCopy, shortcut: "Mod+C", run: () => void copyText(`v${version.number}`, "version") },
+    {
+      kind: "item",
+      id: "copy",
+      label: `Copy v${version.number}`,
+      icon: ClipboardCopy,
+      shortcut: "Mod+C",
+      run: () => void copyText(`v${version.number}`, "version"),
+    },
     { kind: "item", id: "checksum", label: "Copy checksum", icon: ClipboardCopy, run: () => void copyText(version.checksum, "checksum") },
     ...(own
       ? ([
           { kind: "separator", id: "naming" },
-          { kind: "item", id: "rename", label: `Rename checkpoint ${own.name}…`, icon: PencilLine, shortcut: "F2", run: () => acts.renameCheckpoint(own) },
-          { kind: "item", id: "delete", label: `Delete checkpoint ${own.name}`, icon: BookmarkX, danger: true, run: () => acts.deleteCheckpoint(own) },
+          {
+            kind: "item",
+            id: "rename",
+            label: `Rename checkpoint ${own.name}…`,
+            icon: PencilLine,
+            shortcut: "F2",
+            run: () => acts.renameCheckpoint(own),
+          },
+          {
+            kind: "item",
+            id: "delete",
+            label: `Delete checkpoint ${own.name}`,
+            icon: BookmarkX,
+            danger: true,
+            run: () => acts.deleteCheckpoint(own),
+          },
         ] as const)
       : []),
   ];

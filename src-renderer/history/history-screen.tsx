@@ -35,7 +35,13 @@ export function HistoryScreen() {
     if (!focused && main) selectBranches(main.id);
   }, [focused, main]);
   if (database === null || (!branch && !loading)) {
-    return <EmptyState icon={HistoryIcon} text="There is no branch whose history could be shown." action={<Button onClick={() => openImport(null)}>Import a SQLite file</Button>} />;
+    return (
+      <EmptyState
+        icon={HistoryIcon}
+        text="There is no branch whose history could be shown."
+        action={<Button onClick={() => openImport(null)}>Import a SQLite file</Button>}
+      />
+    );
   }
   if (!branch) return <Skeleton lines={12} className="flex-1 px-4 py-14" />;
   // Another branch starts with a new selection and at the top.
@@ -44,7 +50,13 @@ export function HistoryScreen() {
 
 function useHistory(database: string, branch: string) {
   const api = useApi();
-  return useInfiniteQuery<RequestOutput<"branch.history">, ApiError, { pages: RequestOutput<"branch.history">[] }, readonly unknown[], number>({
+  return useInfiniteQuery<
+    RequestOutput<"branch.history">,
+    ApiError,
+    { pages: RequestOutput<"branch.history">[] },
+    readonly unknown[],
+    number
+  >({
     queryKey: ["branch.history", { database, branch, limit: PAGE_ROWS }],
     queryFn: ({ pageParam }) => api.request("branch.history", { database, branch, offset: pageParam, limit: PAGE_ROWS }),
     initialPageParam: 0,
@@ -83,7 +95,11 @@ function BranchHistory({ database, branch }: { readonly database: string; readon
       ) : !view ? (
         <Skeleton lines={12} className="px-4 py-2" />
       ) : versions.length === 0 ? (
-        <EmptyState icon={HistoryIcon} text={`${branch} has no versions that can be shown.`} action={<Button onClick={() => void history.refetch()}>Load again</Button>} />
+        <EmptyState
+          icon={HistoryIcon}
+          text={`${branch} has no versions that can be shown.`}
+          action={<Button onClick={() => void history.refetch()}>Load again</Button>}
+        />
       ) : (
         <HistoryPanes
           view={view}
@@ -114,7 +130,8 @@ function HistoryPanes(props: PanesProps) {
   const rows = useMemo(() => buildTimeline(view, versions, open), [view, versions, open]);
   const selected = rows.find((row) => row.key === selectedKey) ?? currentRow(rows);
   const acts = useHistoryActs(view, setExported);
-  const toggle = (key: string) => setOpen((keys) => (keys.has(key) ? new Set([...keys].filter((other) => other !== key)) : new Set([...keys, key])));
+  const toggle = (key: string) =>
+    setOpen((keys) => (keys.has(key) ? new Set([...keys].filter((other) => other !== key)) : new Set([...keys, key])));
   return (
     <div className="flex min-h-0 flex-1">
       <div data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -123,7 +140,15 @@ function HistoryPanes(props: PanesProps) {
             <ErrorPanel error={toErrorView(props.failure)} onRetry={props.onRetry} />
           </div>
         ) : null}
-        <Timeline branch={view} rows={rows} selected={selected} acts={acts} onSelect={setSelectedKey} onToggle={toggle} onEnd={props.onEnd} />
+        <Timeline
+          branch={view}
+          rows={rows}
+          selected={selected}
+          acts={acts}
+          onSelect={setSelectedKey}
+          onToggle={toggle}
+          onEnd={props.onEnd}
+        />
       </div>
       <aside aria-label="Version" data-pane="inspector" className="w-inspector flex-none overflow-y-auto border-l border-line bg-surface">
         {selected ? <Detail row={selected} branch={view} acts={acts} onSelect={setSelectedKey} onToggle={toggle} /> : null}
@@ -143,7 +168,10 @@ interface DetailProps {
 
 function Detail({ row, branch, acts, onSelect, onToggle }: DetailProps) {
   if (row.type === "unsaved") return <UnsavedDetail branch={branch} acts={acts} />;
-  if (row.type === "version") return <VersionDetail key={row.key} version={row.version} branch={branch} acts={acts} onSelectVersion={(number) => onSelect(`v${number}`)} />;
+  if (row.type === "version")
+    return (
+      <VersionDetail key={row.key} version={row.version} branch={branch} acts={acts} onSelectVersion={(number) => onSelect(`v${number}`)} />
+    );
   if (row.type === "fork-point") return null;
   return (
     <div className="flex flex-col gap-3 p-3 text-xs text-ink-2">

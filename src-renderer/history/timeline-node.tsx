@@ -29,7 +29,12 @@ export function TimelineNode({ row, branch, first, last }: NodeProps) {
           <path d={`M${X} ${MIDDLE}V${HEIGHT}`} stroke={parent} strokeWidth={2} />
         </>
       ) : (
-        <path d={`M${X} ${first ? MIDDLE : 0}V${last ? MIDDLE : HEIGHT}`} stroke={colour} strokeWidth={2} strokeDasharray={off ? "2 4" : undefined} />
+        <path
+          d={`M${X} ${first ? MIDDLE : 0}V${last ? MIDDLE : HEIGHT}`}
+          stroke={colour}
+          strokeWidth={2}
+          strokeDasharray={off ? "2 4" : undefined}
+        />
       )}
       <Dot row={row} colour={colour} />
     </svg>
@@ -38,9 +43,11 @@ export function TimelineNode({ row, branch, first, last }: NodeProps) {
 
 function Dot({ row, colour }: { readonly row: TimelineRow; readonly colour: string }) {
   if (row.type === "fork-point") return null;
-  if (row.type === "fold") return <rect x={X - 4} y={MIDDLE - 4} width={8} height={8} rx={2} fill="var(--canvas)" stroke={colour} strokeWidth={2} />;
+  if (row.type === "fold")
+    return <rect x={X - 4} y={MIDDLE - 4} width={8} height={8} rx={2} fill="var(--canvas)" stroke={colour} strokeWidth={2} />;
   if (row.type === "unsaved") return <circle cx={X} cy={MIDDLE} r={4} fill="var(--canvas)" stroke={colour} strokeWidth={2} />;
   const { place, checkpoints } = row.version;
-  if (place === "side" || place === "ahead") return <circle cx={X} cy={MIDDLE} r={3.5} fill="var(--canvas)" stroke={colour} strokeWidth={1.5} />;
+  if (place === "side" || place === "ahead")
+    return <circle cx={X} cy={MIDDLE} r={3.5} fill="var(--canvas)" stroke={colour} strokeWidth={1.5} />;
   return <circle cx={X} cy={MIDDLE} r={place === "head" ? 5 : checkpoints.length > 0 ? 4 : 3} fill={colour} />;
 }

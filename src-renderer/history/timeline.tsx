@@ -78,7 +78,8 @@ export function Timeline({ branch, rows, selected, acts, onSelect, onToggle, onE
 /** Keys with a meaning on the selected row; false when this is none of them. */
 function pressOn(row: TimelineRow, event: KeyboardEvent, acts: HistoryActs, onToggle: (key: string) => void): boolean {
   if (row.type === "fold") {
-    const wanted = event.key === "Enter" || event.key === " " || (event.key === "ArrowRight" && !row.open) || (event.key === "ArrowLeft" && row.open);
+    const wanted =
+      event.key === "Enter" || event.key === " " || (event.key === "ArrowRight" && !row.open) || (event.key === "ArrowLeft" && row.open);
     if (wanted) onToggle(row.key);
     return wanted;
   }
@@ -126,7 +127,13 @@ function FoldCells({ row, onToggle }: { readonly row: Extract<TimelineRow, { typ
   return (
     <>
       <span role="gridcell" className="col-span-3 min-w-0">
-        <button type="button" tabIndex={-1} aria-expanded={row.open} onClick={() => onToggle(row.key)} className="flex items-center gap-1.5 text-sm text-ink-2">
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-expanded={row.open}
+          onClick={() => onToggle(row.key)}
+          className="flex items-center gap-1.5 text-sm text-ink-2"
+        >
           <Chevron size={14} aria-hidden />
           {formatPlural(row.versions.length, "automatic version")}
         </button>
@@ -150,7 +157,9 @@ function VersionCells({ version, folded, branch }: { readonly version: HistoryRo
     <>
       <span role="gridcell" className={cx("flex min-w-0 items-center gap-2", folded && "pl-5")}>
         <Icon size={14} aria-label={kindWord(version.kind)} className={cx("shrink-0", named && !off ? "text-ink-2" : "text-ink-3")} />
-        <span className={cx("max-w-[70%] name-cut shrink-0 text-sm", off ? "text-ink-3" : named && "font-medium")}>{versionTitle(version, branch)}</span>
+        <span className={cx("max-w-[70%] name-cut shrink-0 text-sm", off ? "text-ink-3" : named && "font-medium")}>
+          {versionTitle(version, branch)}
+        </span>
         {version.place === "head" ? (
           <Badge tone="info" icon={CircleDot}>
             Head

@@ -46,7 +46,9 @@ function UnsavedChoice({ acts }: { readonly acts: HistoryActs }) {
 function ConflictChoice({ acts }: { readonly acts: HistoryActs }) {
   return (
     <>
-      <p className="text-xs text-ink-2">The branch moved to another version while the file was being changed. Nothing is lost with either choice.</p>
+      <p className="text-xs text-ink-2">
+        The branch moved to another version while the file was being changed. Nothing is lost with either choice.
+      </p>
       <div className="flex flex-col gap-2">
         <Button variant="primary" icon={Bookmark} busy={acts.busy} onClick={acts.putMineOnTop}>
           Save mine on top of the head
@@ -71,7 +73,11 @@ function FileFacts({ branch }: { readonly branch: BranchView }) {
           { label: "Head", value: `v${branch.head}` },
           { label: "Size", value: <Bytes value={checkout.fileBytes} /> },
           { label: "WAL", value: <Bytes value={checkout.walBytes} /> },
-          { label: "Opened by", value: holders.length > 0 ? holders.map(describeHolder).join("; ") : null, title: holders.map(describeHolder).join("\n") },
+          {
+            label: "Opened by",
+            value: holders.length > 0 ? holders.map(describeHolder).join("; ") : null,
+            title: holders.map(describeHolder).join("\n"),
+          },
         ]}
       />
       <div className="flex items-center gap-1">

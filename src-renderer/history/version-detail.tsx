@@ -31,7 +31,11 @@ export function VersionDetail({ version, branch, acts, onSelectVersion }: Versio
           {version.place === "ahead" ? <Badge tone="busy">Left by rollback</Badge> : null}
           {version.inherited ? <Badge tone="busy">Inherited</Badge> : null}
           <span className="ml-auto" />
-          <Menu label="More acts" align="end" entries={rowEntries({ type: "version", key: `v${version.number}`, version, folded: false }, acts)}>
+          <Menu
+            label="More acts"
+            align="end"
+            entries={rowEntries({ type: "version", key: `v${version.number}`, version, folded: false }, acts)}
+          >
             <IconButton icon={Ellipsis} label="More acts" />
           </Menu>
         </div>
@@ -92,7 +96,12 @@ function versionFacts(version: HistoryRow, onSelectVersion: (number: number) => 
       value: (
         <span className="flex items-center gap-1">
           <span className="name-cut font-mono text-2xs">{version.checksum}</span>
-          <IconButton icon={Copy} label="Copy checksum" className="size-5! shrink-0" onClick={() => void copyText(version.checksum, "checksum")} />
+          <IconButton
+            icon={Copy}
+            label="Copy checksum"
+            className="size-5! shrink-0"
+            onClick={() => void copyText(version.checksum, "checksum")}
+          />
         </span>
       ),
       title: version.checksum,

@@ -31,7 +31,8 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
   const name = typedName ?? proposeName(report.source, taken);
   const judgement = judgeName(name, taken);
   const folder = typedFolder ?? `${hello.home}/${name}.coppice`;
-  const target: ImportTarget = choice === CURRENT ? { kind: "current" } : choice === NEW ? { kind: "new", spec: folder.trim() } : { kind: "existing", spec: choice };
+  const target: ImportTarget =
+    choice === CURRENT ? { kind: "current" } : choice === NEW ? { kind: "new", spec: folder.trim() } : { kind: "existing", spec: choice };
   const ready = judgement.state === "free" && (target.kind !== "new" || target.spec !== "");
 
   return (

@@ -7,8 +7,16 @@ const FILE_ENDING = /\.(db|db3|sqlite|sqlite3|s3db)$/i;
 /** "Übersicht “Q4” 2026.db" → "ubersicht-q4-2026": letters lose their accents, what is left over becomes a dash. */
 export function proposeName(fileName: string, taken: ReadonlySet<string>): string {
   const stem = fileName.replace(/^.*[\\/]/, "").replace(FILE_ENDING, "");
-  const plain = stem.normalize("NFKD").replace(/\p{Mark}/gu, "").replaceAll("ß", "ss").toLowerCase();
-  const name = plain.replace(/[^a-z0-9_.]+/g, "-").replace(/\.{2,}/g, ".").replace(/^[-.]+|[-.]+$/g, "").slice(0, LIMITS.nameCharsMax - 4);
+  const plain = stem
+    .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
+    .replaceAll("ß", "ss")
+    .toLowerCase();
+  const name = plain
+    .replace(/[^a-z0-9_.]+/g, "-")
+    .replace(/\.{2,}/g, ".")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, LIMITS.nameCharsMax - 4);
   // A name entirely in another script leaves nothing behind.
   const base = nameProblem("database", name) === null ? name : "database";
   if (!taken.has(base)) return base;

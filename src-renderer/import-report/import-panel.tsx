@@ -115,7 +115,10 @@ function Inspecting({ state }: { readonly state: Extract<ImportState, { step: "i
 
 function Importing({ state }: { readonly state: Extract<ImportState, { step: "importing" }> }) {
   return (
-    <footer aria-label={`Importing as ${state.name}`} className="flex min-h-17 flex-none flex-col justify-center border-t border-line bg-surface px-6 py-3">
+    <footer
+      aria-label={`Importing as ${state.name}`}
+      className="flex min-h-17 flex-none flex-col justify-center border-t border-line bg-surface px-6 py-3"
+    >
       <RunningJob since={state.startedAt} />
     </footer>
   );

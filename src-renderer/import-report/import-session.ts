@@ -19,8 +19,21 @@ export type ImportState =
   | { readonly step: "uploading"; readonly fileName: string; readonly done: number; readonly total: number }
   | { readonly step: "inspecting"; readonly path: string; readonly startedAt: number }
   /** `failure`: what the last attempt to import this file met. */
-  | { readonly step: "report"; readonly path: string; readonly report: ImportReport; readonly inspectedMs: number; readonly failure: ErrorView | null }
-  | { readonly step: "importing"; readonly path: string; readonly report: ImportReport; readonly inspectedMs: number; readonly name: string; readonly startedAt: number }
+  | {
+      readonly step: "report";
+      readonly path: string;
+      readonly report: ImportReport;
+      readonly inspectedMs: number;
+      readonly failure: ErrorView | null;
+    }
+  | {
+      readonly step: "importing";
+      readonly path: string;
+      readonly report: ImportReport;
+      readonly inspectedMs: number;
+      readonly name: string;
+      readonly startedAt: number;
+    }
   /** `path` is null when trying again needs the file chosen anew. */
   | { readonly step: "failed"; readonly path: string | null; readonly fileName: string; readonly error: ErrorView };
 

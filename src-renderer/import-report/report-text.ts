@@ -3,7 +3,6 @@ import { formatBytes } from "#shared/units.ts";
 import type { ImportReport } from "#shared/views.ts";
 import { formatCount, formatPlural } from "../ui/format.ts";
 
-
 /** "1,204,332 rows in 14 tables", or without the rows when they were not counted. */
 export function contentsText(report: ImportReport): string {
   const tables = formatPlural(report.tables, "table");

@@ -26,7 +26,13 @@ export function SourceForm({ home }: { readonly home: string }) {
           if (trimmed !== "") void inspectPath(api, trimmed);
         }}
       >
-        <Field label="Path on the machine that runs Coppice" autoFocus value={path} placeholder={`${home}/shop.db`} onChange={(event) => setPath(event.target.value)} />
+        <Field
+          label="Path on the machine that runs Coppice"
+          autoFocus
+          value={path}
+          placeholder={`${home}/shop.db`}
+          onChange={(event) => setPath(event.target.value)}
+        />
         <div className="flex gap-2">
           <Button type="submit" variant="primary" icon={FileInput} disabled={trimmed === ""}>
             Inspect

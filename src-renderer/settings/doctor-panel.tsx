@@ -57,12 +57,25 @@ function Result({ doctor }: { readonly doctor: DoctorView }) {
           { label: "Node", value: doctor.node },
           { label: "SQLite", value: doctor.sqlite },
           { label: "System", value: doctor.platform },
-          { label: "Addon", value: doctor.addon === "loaded" ? "loaded" : `missing${doctor.addonProblem ? `: ${doctor.addonProblem}` : ""}`, title: doctor.addonProblem ?? "" },
-          { label: "File system", value: store && `${store.filesystem}${store.network ? ", on the network" : ""}${store.writable ? "" : ", read-only"}` },
+          {
+            label: "Addon",
+            value: doctor.addon === "loaded" ? "loaded" : `missing${doctor.addonProblem ? `: ${doctor.addonProblem}` : ""}`,
+            title: doctor.addonProblem ?? "",
+          },
+          {
+            label: "File system",
+            value: store && `${store.filesystem}${store.network ? ", on the network" : ""}${store.writable ? "" : ", read-only"}`,
+          },
           { label: "Shared copies (reflink)", value: store && (store.reflink ? "yes" : "no, files are copied") },
         ]}
       />
-      {doctor.facilities.length > 0 ? <PlainTable label="Facilities" heads={["For", "Uses"]} rows={doctor.facilities.map((facility) => [facility.name, facility.using])} /> : null}
+      {doctor.facilities.length > 0 ? (
+        <PlainTable
+          label="Facilities"
+          heads={["For", "Uses"]}
+          rows={doctor.facilities.map((facility) => [facility.name, facility.using])}
+        />
+      ) : null}
       {holders.length > 0 ? <PlainTable label="Holders" heads={["File", "Held by"]} rows={holders} /> : null}
     </>
   );

@@ -18,7 +18,12 @@ export function GcPanel() {
       title="Space"
       text="What no branch, checkpoint or undo needs any more can be removed. The trash is kept until its purge date."
       action={
-        <Button icon={Scale} busy={forecast.running ? "Counting…" : null} disabled={collection.running} onClick={() => void forecast.start({ dryRun: true })}>
+        <Button
+          icon={Scale}
+          busy={forecast.running ? "Counting…" : null}
+          disabled={collection.running}
+          onClick={() => void forecast.start({ dryRun: true })}
+        >
           What would be freed?
         </Button>
       }
@@ -29,7 +34,13 @@ export function GcPanel() {
         <>
           {collection.result ? <p className="text-xs text-ok">Freed {formatBytes(collection.result.bytesFreed)}. Now:</p> : null}
           <GcFacts report={forecast.result} />
-          <Button icon={Recycle} variant="danger" className="self-start" disabled={forecast.result.bytesFreed === 0} onClick={() => void collect()}>
+          <Button
+            icon={Recycle}
+            variant="danger"
+            className="self-start"
+            disabled={forecast.result.bytesFreed === 0}
+            onClick={() => void collect()}
+          >
             {forecast.result.bytesFreed === 0 ? "Nothing to free" : `Free ${formatBytes(forecast.result.bytesFreed)} for good`}
           </Button>
         </>

@@ -7,7 +7,17 @@ import { JobRow } from "../ui/job-row.tsx";
 import { ErrorPanel, Skeleton } from "../ui/states.tsx";
 
 /** One group of settings: title, a sentence, an act at the right, and what there is to show. */
-export function Panel({ title, text, action, children }: { readonly title: string; readonly text: string; readonly action?: ReactNode; readonly children?: ReactNode }) {
+export function Panel({
+  title,
+  text,
+  action,
+  children,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly action?: ReactNode;
+  readonly children?: ReactNode;
+}) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="rounded-lg border border-line">
@@ -35,7 +45,15 @@ export function RunState<K extends RequestName>({ run }: { readonly run: Run<K> 
 }
 
 /** A table of text: heads and rows of equal length. */
-export function PlainTable({ label, heads, rows }: { readonly label: string; readonly heads: readonly string[]; readonly rows: readonly (readonly string[])[] }) {
+export function PlainTable({
+  label,
+  heads,
+  rows,
+}: {
+  readonly label: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}) {
   return (
     <div className="max-h-90 overflow-auto rounded-md border border-line">
       <table aria-label={label} className="w-full border-collapse text-xs">

@@ -95,7 +95,13 @@ function StoreFacts() {
               {store.path}
             </span>
             <IconButton icon={Copy} label="Copy path" onClick={() => void copyText(store.path, "path")} />
-            {host === "electron" ? <IconButton icon={FolderOpen} label="Show in the file manager" onClick={() => void requestOrReport(api, "app.reveal", { path: store.path })} /> : null}
+            {host === "electron" ? (
+              <IconButton
+                icon={FolderOpen}
+                label="Show in the file manager"
+                onClick={() => void requestOrReport(api, "app.reveal", { path: store.path })}
+              />
+            ) : null}
           </div>
           <Facts
             className="grid-cols-[168px_minmax(0,1fr)]!"

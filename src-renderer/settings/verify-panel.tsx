@@ -59,7 +59,13 @@ function Result({ report }: { readonly report: VerifyReport }) {
           </span>
         ) : null}
       </div>
-      {report.problems.length > 0 ? <PlainTable label="Problems" heads={["Object", "Problem"]} rows={report.problems.map((problem) => [problem.object, problem.problem])} /> : null}
+      {report.problems.length > 0 ? (
+        <PlainTable
+          label="Problems"
+          heads={["Object", "Problem"]}
+          rows={report.problems.map((problem) => [problem.object, problem.problem])}
+        />
+      ) : null}
     </>
   );
 }

@@ -47,7 +47,9 @@ export function EmptyTrashDialog({ onClose }: { readonly onClose: () => void }) 
     >
       {forecast.result ? <GcFacts report={forecast.result} /> : error ? null : <Skeleton lines={6} />}
       {job ? <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} /> : null}
-      {error ? <ErrorPanel error={error} onRetry={forecast.result ? null : () => void forecast.start({ dryRun: true, purgeAllTrash: true })} /> : null}
+      {error ? (
+        <ErrorPanel error={error} onRetry={forecast.result ? null : () => void forecast.start({ dryRun: true, purgeAllTrash: true })} />
+      ) : null}
     </Dialog>
   );
 }

@@ -39,7 +39,11 @@ export function RestoreDialog({ entry, onClose }: { readonly entry: TrashView; r
   return (
     <Dialog
       title={`Restore ${trashPlace(entry)}`}
-      description={taken.has(entry.name) ? `Another ${entry.kind} is called ${entry.name} now: choose another name.` : "It comes back with everything it had."}
+      description={
+        taken.has(entry.name)
+          ? `Another ${entry.kind} is called ${entry.name} now: choose another name.`
+          : "It comes back with everything it had."
+      }
       onClose={onClose}
       onSubmit={() => void submit()}
       footer={
@@ -51,7 +55,13 @@ export function RestoreDialog({ entry, onClose }: { readonly entry: TrashView; r
         </>
       }
     >
-      <Field label="Name" value={name} problem={problem} onChange={(event) => setTyped(event.target.value)} onFocus={(event) => event.target.select()} />
+      <Field
+        label="Name"
+        value={name}
+        problem={problem}
+        onChange={(event) => setTyped(event.target.value)}
+        onFocus={(event) => event.target.select()}
+      />
       {failure ? <ErrorPanel error={failure} /> : null}
     </Dialog>
   );

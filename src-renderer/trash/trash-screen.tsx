@@ -43,7 +43,15 @@ export function TrashScreen() {
     <section aria-label="Trash" data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
       <header className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
         <h1 className="font-semibold">Trash</h1>
-        <TextInput icon={Search} aria-label="Filter the trash" data-filter placeholder="Filter, e.g. attempt expired" value={text} onChange={(event) => setText(event.target.value)} boxClassName="min-w-40 max-w-80 flex-1" />
+        <TextInput
+          icon={Search}
+          aria-label="Filter the trash"
+          data-filter
+          placeholder="Filter, e.g. attempt expired"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          boxClassName="min-w-40 max-w-80 flex-1"
+        />
         <span className="ml-auto flex items-center gap-1">
           <CopyTable columns={COPY_COLUMNS} rows={shown} />
           <Button icon={Trash2} variant="danger" disabled={!entries || entries.length === 0} onClick={() => setEmptying(true)}>
@@ -64,7 +72,10 @@ export function TrashScreen() {
           action={<Button onClick={() => showScreen("branches")}>Show branches</Button>}
         />
       ) : shown.length === 0 ? (
-        <EmptyState text={`Nothing in the trash matches ${text.trim()}.`} action={<Button onClick={() => setText("")}>Clear filter</Button>} />
+        <EmptyState
+          text={`Nothing in the trash matches ${text.trim()}.`}
+          action={<Button onClick={() => setText("")}>Clear filter</Button>}
+        />
       ) : (
         <TrashRows entries={shown} />
       )}

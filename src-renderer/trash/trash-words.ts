@@ -1,6 +1,11 @@
 import type { TrashView } from "#shared/views.ts";
 
-const REASONS: Readonly<Record<TrashView["reason"], string>> = { destroy: "Deleted", drop: "Database dropped", expire: "Expired", undo: "Undone" };
+const REASONS: Readonly<Record<TrashView["reason"], string>> = {
+  destroy: "Deleted",
+  drop: "Database dropped",
+  expire: "Expired",
+  undo: "Undone",
+};
 
 export function reasonWord(reason: TrashView["reason"]): string {
   return REASONS[reason];
@@ -19,7 +24,10 @@ export function trashPlace(entry: TrashView): string {
 /** Every word of `text` must occur in the place, the actor or the reason. */
 export function matchesTrash(entry: TrashView, text: string): boolean {
   const haystack = `${trashPlace(entry)} ${entry.kind} ${entry.actor} ${reasonWord(entry.reason)}`.toLowerCase();
-  return text.toLowerCase().split(/\s+/).every((word) => haystack.includes(word));
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => haystack.includes(word));
 }
 
 /** A name to restore under when the old one is taken: "x-restored", "x-restored-2", … */

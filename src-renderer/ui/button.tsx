@@ -14,7 +14,9 @@ const VARIANTS: Readonly<Record<ButtonVariant, string>> = {
   ghost: "border-transparent text-ink-2 hover:bg-selected-quiet",
   danger: "border-line-strong bg-raised text-bad hover:bg-bad-bg",
 };
-const OFF = "disabled:border-line disabled:bg-transparent disabled:text-ink-off";
+const OFF = "disabled:bg-transparent disabled:text-ink-off";
+/** What is off has a quiet outline, unless it never had one. */
+const outlineOff = (variant: ButtonVariant): string => (variant === "ghost" ? "" : "disabled:border-line");
 const SHAPE =
   "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors duration-(--fast) select-none";
 
@@ -31,7 +33,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 export function Button({ variant = "default", size = "md", icon: Icon, shortcut, busy, className, children, disabled, ...rest }: ButtonProps) {
   const sizing = size === "md" ? "h-control px-2.5 text-sm" : "h-control-sm px-2 text-xs";
   return (
-    <button type="button" {...rest} aria-busy={busy ? true : undefined} disabled={disabled || Boolean(busy)} className={cx(SHAPE, VARIANTS[variant], busy ? "" : OFF, sizing, className)}>
+    <button type="button" {...rest} aria-busy={busy ? true : undefined} disabled={disabled || Boolean(busy)} className={cx(SHAPE, VARIANTS[variant], busy ? "" : cx(OFF, outlineOff(variant)), sizing, className)}>
       {busy ? <LoaderCircle size={14} className="animate-[turn_1s_linear_infinite]" aria-hidden /> : Icon ? <Icon size={14} aria-hidden /> : null}
       {busy ?? children}
       {shortcut && !busy ? <Kbd shortcut={shortcut} /> : null}
@@ -48,7 +50,7 @@ export interface IconButtonProps extends Omit<ButtonProps, "children" | "busy"> 
 export function IconButton({ variant = "ghost", size = "sm", icon: Icon, label, shortcut, className, ...rest }: IconButtonProps) {
   return (
     <Tooltip text={label} shortcut={shortcut}>
-      <button type="button" {...rest} aria-label={label} className={cx(SHAPE, VARIANTS[variant], OFF, size === "md" ? "size-control" : "size-control-sm", className)}>
+      <button type="button" {...rest} aria-label={label} className={cx(SHAPE, VARIANTS[variant], OFF, outlineOff(variant), size === "md" ? "size-control" : "size-control-sm", className)}>
         <Icon size={size === "md" ? 16 : 14} aria-hidden />
       </button>
     </Tooltip>

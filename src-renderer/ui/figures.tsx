@@ -3,10 +3,16 @@ import { cx } from "./cx.ts";
 import { formatAge, formatCount, formatCountdown, formatIso } from "./format.ts";
 import { useNow } from "./now.ts";
 
+/** How often a figure of this size changes at most: a list of old things must not tick every second. */
+function stepFor(distanceMs: number): number {
+  return Math.abs(distanceMs) > 3_600_000 ? 60_000 : 1_000;
+}
+
 /** "12 min", with the ISO time on hover. `suffix` is for sentences: " ago". */
 export function RelativeTime({ at, suffix = "", className }: { readonly at: number; readonly suffix?: string; readonly className?: string }) {
-  const now = useNow();
-  const age = formatAge(Math.max(now, at) - at);
+  // The shared clock says when to look; what is shown is exact, or an hour would read "59 min".
+  useNow(stepFor(Date.now() - at));
+  const age = formatAge(Math.max(Date.now() - at, 0));
   return (
     <time dateTime={new Date(at).toISOString()} title={formatIso(at)} className={cx("tabular-nums", className)}>
       {age === "now" ? "now" : age + suffix}
@@ -33,7 +39,8 @@ export function Duration({ ms, className }: { readonly ms: number; readonly clas
 
 /** "1 d 04 h" until a moment; under an hour it warns. */
 export function Countdown({ until, className }: { readonly until: number; readonly className?: string }) {
-  const left = until - useNow();
+  useNow(stepFor(until - Date.now()));
+  const left = until - Date.now();
   return (
     <time dateTime={new Date(until).toISOString()} title={formatIso(until)} className={cx("tabular-nums", left < 600_000 && "font-medium text-warn", className)}>
       {formatCountdown(left)}

@@ -69,7 +69,14 @@ export function RowGrid<Row>(props: RowGridProps<Row>) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (selected === null || event.altKey || event.target !== scroller.current) return;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 1);
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    };
     const step = steps[event.key];
     if (step !== undefined) select(stepRow(rows, rows.indexOf(selected), step, isSelectable));
     else if (props.onKey?.(selected, event)) {
@@ -115,7 +122,12 @@ export function RowGrid<Row>(props: RowGridProps<Row>) {
           })}
         </div>
       </div>
-      <MenuAt label={props.label} at={menuAt} entries={selected !== null && entries ? entries(selected) : []} onClose={() => setMenuAt(null)} />
+      <MenuAt
+        label={props.label}
+        at={menuAt}
+        entries={selected !== null && entries ? entries(selected) : []}
+        onClose={() => setMenuAt(null)}
+      />
     </>
   );
 }
@@ -162,7 +174,15 @@ function Line<Row>({ row, index, top, place, selectable, columns, keyOf, onSelec
 }
 
 /** A cell whose text is cut off when it is too long. */
-export function Cell({ className, title, children }: { readonly className?: string; readonly title?: string; readonly children?: ReactNode }) {
+export function Cell({
+  className,
+  title,
+  children,
+}: {
+  readonly className?: string;
+  readonly title?: string;
+  readonly children?: ReactNode;
+}) {
   return (
     <span role="gridcell" title={title} className={cx("name-cut", className)}>
       {children}

@@ -29,13 +29,13 @@ export function ErrorPanel(props: { readonly error: ErrorView; readonly onRetry?
   const holders = error.details.holders ?? [];
   const rest = [error.untouched, holders.length > 0 ? `Held by ${holders.map(describeHolder).join("; ")}.` : null, error.hint];
   return (
-    <div role="alert" className={cx("flex items-start gap-3 text-xs", !props.bare && "rounded-lg border border-[color-mix(in_srgb,var(--bad)_45%,var(--line))] bg-bad-bg px-3 py-2.5")}>
+    <div role="alert" className={cx("flex flex-wrap items-start gap-x-3 gap-y-2 text-xs", !props.bare && "rounded-lg border border-[color-mix(in_srgb,var(--bad)_45%,var(--line))] bg-bad-bg px-3 py-2.5")}>
       <CircleX size={16} aria-hidden className="mt-px shrink-0 text-bad" />
-      <div className="min-w-0 flex-1 wrap-anywhere">
+      <div className="min-w-56 flex-1 wrap-anywhere">
         <div className="font-medium">{error.message}</div>
         {rest.some(Boolean) ? <div className="text-ink-2">{rest.filter(Boolean).join(" ")}</div> : null}
       </div>
-      <div className="flex shrink-0 gap-2">
+      <div className="ml-auto flex shrink-0 gap-2">
         {props.onRetry ? (
           <Button size="sm" onClick={props.onRetry}>
             {props.retryLabel ?? "Retry"}

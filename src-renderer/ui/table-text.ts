@@ -16,5 +16,9 @@ export function toTsv<Row>(columns: readonly TextColumn<Row>[], rows: readonly R
 }
 
 export function toJson<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[]): string {
-  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((column) => [column.title, column.value(row)]))), null, 2);
+  return JSON.stringify(
+    rows.map((row) => Object.fromEntries(columns.map((column) => [column.title, column.value(row)]))),
+    null,
+    2,
+  );
 }

@@ -3,7 +3,7 @@
  * Electron itself where its binary is there. Each test gets an app of its own with an empty config folder.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findElectronBinary } from "../../build/electron-binary.ts";
@@ -106,13 +106,31 @@ async function endProcess(program: ChildProcess): Promise<number | null> {
   return await ended;
 }
 
-/** A store made with the library in a process of its own, as `script` says: the body of an async function of `store`. */
-export async function makeStore(path: string, script: string): Promise<void> {
-  const code = `import { createStore } from ${JSON.stringify(join(ROOT, "out/main/lib.js"))};
-const store = await createStore(${JSON.stringify(path)}, { actor: "e2e" });
+/** Makes a store with the library, in a process of its own. `script` is the body of an async function of `store`. */
+export function makeStore(path: string, script: string): Promise<void> {
+  return useLibrary("createStore", path, script);
+}
+
+/** The same with a store that exists: what another program does while the app has it open. */
+export function useStore(path: string, script: string): Promise<void> {
+  return useLibrary("openStore", path, script);
+}
+
+async function useLibrary(open: "createStore" | "openStore", path: string, script: string): Promise<void> {
+  const code = `import { ${open} } from ${JSON.stringify(join(ROOT, "out/main/lib.js"))};
+const store = await ${open}(${JSON.stringify(path)}, { actor: "e2e" });
 ${script}
 await store.close();`;
-  const maker = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "inherit", "inherit"] });
-  const exit = await new Promise<number | null>((settle) => maker.once("exit", settle));
-  if (exit !== 0) throw new Error(`making the store at ${path} failed with code ${exit}`);
+  const program = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "inherit", "inherit"] });
+  const exit = await new Promise<number | null>((settle) => program.once("exit", settle));
+  if (exit !== 0) throw new Error(`${open} of ${path} and its script ended with code ${exit}`);
+}
+
+/** Puts a store on the list of recent ones, before the app starts. */
+export function listAsRecent(folder: string, store: string): void {
+  mkdirSync(join(folder, "config"), { recursive: true });
+  writeFileSync(
+    join(folder, "config", "settings.json"),
+    JSON.stringify({ recent: [{ path: store, openedAt: Date.now(), databases: null, branches: null }] }),
+  );
 }

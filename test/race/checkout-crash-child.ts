@@ -32,7 +32,11 @@ else {
 }
 
 function readPatch() {
-  const { numbers, pageSize, pageCount } = JSON.parse(readFileSync(`${folder}/patch.json`, "utf8")) as { numbers: number[]; pageSize: number; pageCount: number };
+  const { numbers, pageSize, pageCount } = JSON.parse(readFileSync(`${folder}/patch.json`, "utf8")) as {
+    numbers: number[];
+    pageSize: number;
+    pageCount: number;
+  };
   const bytes = new Uint8Array(readFileSync(`${folder}/patch.pages`));
   return {
     pageSize,

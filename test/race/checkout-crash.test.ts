@@ -25,7 +25,11 @@ function makeCase(journal: "wal" | "delete"): { place: Place; old: Content; next
 
 function runChild(place: Place, act: string, options: { fault?: string; dieInWrite?: number }): "killed" | "done" {
   const env = { ...process.env, COPPICE_FAULT: options.fault ? `${options.fault}:kill` : "" };
-  const child = spawnSync(process.execPath, [join(import.meta.dirname, "checkout-crash-child.ts"), place.folder, act, String(options.dieInWrite ?? 0)], { env, encoding: "utf8" });
+  const child = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, "checkout-crash-child.ts"), place.folder, act, String(options.dieInWrite ?? 0)],
+    { env, encoding: "utf8" },
+  );
   if (child.signal === "SIGKILL") return "killed";
   expect(child.stderr).toBe("");
   expect(child.status).toBe(0);

@@ -1,5 +1,15 @@
 import { expect, it } from "vitest";
-import { collect, differingPages, knownAs, makeDatabase, makePlace, normalised, openClient, openFiles, seededRandom } from "../engine/checkouts/support.ts";
+import {
+  collect,
+  differingPages,
+  knownAs,
+  makeDatabase,
+  makePlace,
+  normalised,
+  openClient,
+  openFiles,
+  seededRandom,
+} from "../engine/checkouts/support.ts";
 
 const ROUNDS = 2000;
 
@@ -7,40 +17,46 @@ const ROUNDS = 2000;
 const ACTS: readonly [commits: boolean, sql: (row: number, round: number) => string][] = [
   [true, (row, round) => `UPDATE item SET tag = 'r${String(round).padStart(4, "0")}' WHERE id = ${row}`],
   [true, (row) => `UPDATE item SET text = substr(text, 2) || substr(text, 1, 1) || ${row} WHERE id = ${row}`],
-  [true, (row, round) => `DELETE FROM item WHERE id = ${row}; INSERT INTO item VALUES (${row}, 'n${String(round).padStart(4, "0")}', 'new')`],
+  [
+    true,
+    (row, round) => `DELETE FROM item WHERE id = ${row}; INSERT INTO item VALUES (${row}, 'n${String(round).padStart(4, "0")}', 'new')`,
+  ],
   [false, (row) => `BEGIN; UPDATE item SET tag = 'gone' WHERE id = ${row}; ROLLBACK`],
   [false, (row) => `SELECT * FROM item WHERE id = ${row}`],
 ];
 
-it.each(["wal", "delete", "persist"])(`CHECKOUT-2: none of ${ROUNDS} small writes right after a fingerprint is missed in %s mode`, async (journal) => {
-  const seed = Date.now() % 1_000_000;
-  console.log(`seed ${seed}`);
-  const random = seededRandom(seed);
-  const place = makePlace();
-  makeDatabase(place.path, { rows: 1000 });
-  const files = openFiles(place);
-  const client = await openClient(place.path, `journal_mode = ${journal}`, "wal_autocheckpoint = 40", "synchronous = OFF");
-  let known = normalised(await client.serialize(), 4096);
-  let fingerprint: string | null = null;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const held = await files.hold(place.path, "write", 1000);
-    if (round % 25 === 0) {
-      // What has piled up since the last look is found, page by page.
-      const now = normalised(await client.serialize(), 4096);
-      const found = await collect(await held.changes(knownAs(known, fingerprint)));
-      for (const page of differingPages(known, now)) expect(found.has(page), `page ${page} in round ${round}`).toBe(true);
-      for (const [page, bytes] of found) expect(Buffer.compare(bytes, now.pages.subarray((page - 1) * 4096, page * 4096))).toBe(0);
-      known = now;
-      fingerprint = await held.fingerprint();
+it.each(["wal", "delete", "persist"])(
+  `CHECKOUT-2: none of ${ROUNDS} small writes right after a fingerprint is missed in %s mode`,
+  async (journal) => {
+    const seed = Date.now() % 1_000_000;
+    console.log(`seed ${seed}`);
+    const random = seededRandom(seed);
+    const place = makePlace();
+    makeDatabase(place.path, { rows: 1000 });
+    const files = openFiles(place);
+    const client = await openClient(place.path, `journal_mode = ${journal}`, "wal_autocheckpoint = 40", "synchronous = OFF");
+    let known = normalised(await client.serialize(), 4096);
+    let fingerprint: string | null = null;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const held = await files.hold(place.path, "write", 1000);
+      if (round % 25 === 0) {
+        // What has piled up since the last look is found, page by page.
+        const now = normalised(await client.serialize(), 4096);
+        const found = await collect(await held.changes(knownAs(known, fingerprint)));
+        for (const page of differingPages(known, now)) expect(found.has(page), `page ${page} in round ${round}`).toBe(true);
+        for (const [page, bytes] of found) expect(Buffer.compare(bytes, now.pages.subarray((page - 1) * 4096, page * 4096))).toBe(0);
+        known = now;
+        fingerprint = await held.fingerprint();
+      }
+      const current = await held.fingerprint();
+      await held.release();
+      expect(current).not.toBeNull();
+      const [commits, sql] = ACTS[random(ACTS.length)] ?? [false, () => ""];
+      await client.exec(sql(1 + random(1000), round));
+      const checked = files.check(place.path, current);
+      if (commits) expect(checked, `round ${round}`).toBe("unknown");
+      if (random(50) === 0) await client.all("PRAGMA wal_checkpoint(TRUNCATE)");
     }
-    const current = await held.fingerprint();
-    await held.release();
-    expect(current).not.toBeNull();
-    const [commits, sql] = ACTS[random(ACTS.length)] ?? [false, () => ""];
-    await client.exec(sql(1 + random(1000), round));
-    const checked = files.check(place.path, current);
-    if (commits) expect(checked, `round ${round}`).toBe("unknown");
-    if (random(50) === 0) await client.all("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
-  expect(await client.all("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
-});
+    expect(await client.all("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  },
+);

@@ -11,9 +11,9 @@ process.stdin.resume();
 process.stdin.on("end", () => {
   isStopping = true;
 });
-for (let row = 1; !isStopping; ) {
+for (let row = 1; !isStopping;) {
   const connection = new Database(path, { timeout: 200 });
-  const transactions = style === "short" ? 1 : 10;
+  const transactions = style === "short" ? 1 : 5;
   for (let transaction = 0; transaction < transactions; transaction += 1) {
     try {
       connection.prepare("INSERT INTO log (writer, row, text) VALUES (?, ?, ?)").run(writer, row, "x".repeat((row * 37) % 900));
@@ -25,5 +25,5 @@ for (let row = 1; !isStopping; ) {
     await sleep(1);
   }
   connection.close();
-  await sleep(4);
+  await sleep((row * 13) % 110);
 }

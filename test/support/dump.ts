@@ -32,9 +32,15 @@ export function dumpDatabase(path: string): string[] {
 export function dumpConnection(database: Database.Database): string[] {
   database.pragma("trusted_schema = OFF");
   const lines = [...headerLines(database), ...schemaLines(database)];
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all() as string[];
+  const tables = database.prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' ORDER BY name").all() as Table[];
   for (const table of tables) lines.push(...tableLines(database, table));
   return lines;
+}
+
+interface Table {
+  readonly name: string;
+  /** 1 for WITHOUT ROWID. */
+  readonly wr: number;
 }
 
 function headerLines(database: Database.Database): string[] {
@@ -47,25 +53,25 @@ function schemaLines(database: Database.Database): string[] {
   return rows.map((row) => `schema ${row.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("hex") : String(cell))).join(" ")}`);
 }
 
-function tableLines(database: Database.Database, table: string): string[] {
+function tableLines(database: Database.Database, table: Table): string[] {
   try {
-    const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck().all(table) as string[];
+    const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck().all(table.name) as string[];
     const starts = Array.from({ length: Math.max(1, Math.ceil(columns.length / COLUMNS_A_STATEMENT)) }, (_, index) => index * COLUMNS_A_STATEMENT);
     return starts.flatMap((start) => rowLines(database, table, columns.slice(start, start + COLUMNS_A_STATEMENT)));
   } catch (error) {
     // A collation, function or module that only the program that made the file has: both sides meet the same refusal.
-    return [`table ${quoteName(table)} unreadable: ${error instanceof Error ? error.message : String(error)}`];
+    return [`table ${quoteName(table.name)} unreadable: ${error instanceof Error ? error.message : String(error)}`];
   }
 }
 
-function rowLines(database: Database.Database, table: string, columns: readonly string[]): string[] {
-  const rowid = rowidName(database, table, columns);
+function rowLines(database: Database.Database, table: Table, columns: readonly string[]): string[] {
+  const rowid = table.wr === 1 ? null : rowidName(columns);
   const shown = columns.flatMap((column) => [`typeof(${quoteName(column)})`, textAsBlob(quoteName(column))]);
-  const statement = database.prepare(`SELECT ${[rowid ?? "NULL", ...shown].join(", ")} FROM ${quoteName(table)}`).raw().safeIntegers();
+  const statement = database.prepare(`SELECT ${[rowid ?? "NULL", ...shown].join(", ")} FROM ${quoteName(table.name)}`).raw().safeIntegers();
   const lines: string[] = [];
   for (const row of statement.iterate() as Iterable<unknown[]>) {
     const cells = columns.map((_, index) => cellText(String(row[1 + 2 * index]), row[2 + 2 * index]));
-    lines.push(`row ${quoteName(table)} ${rowid ? String(row[0]) : "-"} | ${cells.join(" | ")}`);
+    lines.push(`row ${quoteName(table.name)} ${rowid ? String(row[0]) : "-"} | ${cells.join(" | ")}`);
   }
   return lines;
 }
@@ -74,13 +80,10 @@ function textAsBlob(column: string): string {
   return `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END`;
 }
 
-/** A name for the rowid that no column hides; null where the table has none. */
-function rowidName(database: Database.Database, table: string, columns: readonly string[]): string | null {
+/** A name for the rowid that no column hides. */
+function rowidName(columns: readonly string[]): string | null {
   const taken = new Set(columns.map((column) => column.toLowerCase()));
-  const name = ["rowid", "_rowid_", "oid"].find((candidate) => !taken.has(candidate));
-  if (!name) return null;
-  const withoutRowid = database.prepare("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?").pluck().get(table);
-  return withoutRowid ? null : name;
+  return ["rowid", "_rowid_", "oid"].find((candidate) => !taken.has(candidate)) ?? null;
 }
 
 function cellText(type: string, value: unknown): string {

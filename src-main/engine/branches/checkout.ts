@@ -11,7 +11,7 @@ import { staleError } from "./checkpoint.ts";
 import { commit } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import { findBranch, placeName, resolveAt, type Place } from "./resolve.ts";
-import { bringFileTo, placeFile, unsavedWork, versionOf, withFile, type FileChange, type HeldFile } from "./working-file.ts";
+import { adoptFile, bringFileTo, placeFile, unsavedWork, versionOf, withFile, type FileChange, type HeldFile } from "./working-file.ts";
 
 type Checkout = RequestOutput<"branch.checkout">;
 
@@ -26,15 +26,19 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
   const fact = parts.catalog.fact(place.branch.id);
   const found = parts.files.check(path, fact?.fingerprint ?? null);
   const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({ operation, branch: currentView(parts, place), warnings, path, checkout: change });
+  if (!fact && found !== "missing" && (await adoptFile(parts, place))) return answer("already current");
   if (!fact || found === "missing") return answer(...(await placeMissing(parts, place, fact, found !== "missing", work)));
   if (fact.base === place.branch.head) return answer("already current");
   return withFile(parts, place, "exclusive", input.waitMs, async (file) => {
     if (!file) return answer(...(await placeMissing(parts, place, fact, false, work)));
-    const unsaved = await unsavedWork(parts, file, fact.content, { kind: "autosave", message: null, meta: {} });
-    if (!unsaved) return answer(await bringFileTo(parts, file, { content: fact.content, version: place.branch.head, base: place.branch.head }, work));
-    if (!input.resolve) throw staleError(place, fact.base);
-    const operation = await saveAside(parts, file, unsaved, input.resolve === "put-mine-on-top" ? place.branch.head : fact.base);
-    const content = operation.newVersions[0] ?? fact.content;
+    // Holding the file may have settled what a crash left open.
+    const { base, content: held } = file.fact;
+    if (base === place.branch.head) return answer("already current");
+    const unsaved = await unsavedWork(parts, file, held, { kind: "autosave", message: null, meta: {} });
+    if (!unsaved) return answer(await bringFileTo(parts, file, { content: held, version: place.branch.head, base: place.branch.head }, work));
+    if (!input.resolve) throw staleError(place, base);
+    const operation = await saveAside(parts, file, unsaved, input.resolve === "put-mine-on-top" ? place.branch.head : base);
+    const content = operation.newVersions[0] ?? held;
     if (input.resolve === "put-mine-on-top") return answer("already current", [`The file was kept: what sets it apart from v${place.branch.head} is unsaved work now`], operationView(parts, operation));
     const change = await bringFileTo(parts, file, { content, version: place.branch.head, base: place.branch.head }, work);
     return answer(change, [`Your unsaved work is kept as v${content}`], operationView(parts, operation));

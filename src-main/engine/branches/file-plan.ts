@@ -94,9 +94,10 @@ export class FilePlan {
       this.#planned.push({ place, effect, file: null, saved: null, base: null });
       return;
     }
-    const fact = this.#parts.catalog.fact(place.branch.id);
-    if (!fact) return;
+    const known = this.#parts.catalog.fact(place.branch.id);
+    if (!known) return;
     const file = await holdFile(this.#parts, place, "exclusive", options.waitMs);
+    const fact = file?.fact ?? known;
     const at = this.#planned.push({ place, effect, file, saved: null, base: fact.base }) - 1;
     if (effect.kind === "rename") return;
     const version = file ? await unsavedWork(this.#parts, file, fact.content, { kind: "autosave", message: null, meta: {} }) : null;

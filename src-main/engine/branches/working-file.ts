@@ -13,7 +13,8 @@ import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { encodeDelta } from "../segments/encode-delta.ts";
 import { materialise } from "../segments/materialise.ts";
-import type { PageSource, Work } from "../segments/page-source.ts";
+import type { ChainReader } from "../segments/chain-reader.ts";
+import type { Work } from "../segments/page-source.ts";
 import { cloneOfNeighbour } from "./neighbour.ts";
 import { temporaryPath, type Parts } from "./parts.ts";
 import { placeName, type Place } from "./resolve.ts";
@@ -34,9 +35,62 @@ export async function holdFile(parts: Parts, place: Place, mode: "write" | "excl
   const path = parts.paths.checkout(place.database.name, place.branch.name);
   if (!fact || parts.files.check(path, null) === "missing") return null;
   try {
-    return { place, held: await parts.files.hold(path, mode, waitMs), fact };
+    const held = await parts.files.hold(path, mode, waitMs);
+    return { place, held, fact: await settleFact(parts, { place, held, fact }) };
   } catch (error) {
     throw error instanceof EngineError ? error.with({ untouched: error.untouched ?? `${placeName(place)} and its file are unchanged.` }) : error;
+  }
+}
+
+/**
+ * A process that died while it brought the file to a moved head left the old content or all of the new one. Where the
+ * new one is there, it is no unsaved work: the fact that could not be recorded is recorded now.
+ */
+async function settleFact(parts: Parts, file: HeldFile): Promise<CheckoutFact> {
+  const { place, held, fact } = file;
+  if (fact.base === place.branch.head) return fact;
+  try {
+    if ((await unsavedWork(parts, file, fact.content, PROBE)) === null) return fact;
+    for (const target of interruptedTargets(parts, place)) {
+      if ((await unsavedWork(parts, file, target.content, PROBE)) !== null) continue;
+      const settled = { ...target, fingerprint: await held.fingerprint() };
+      parts.catalog.setFact(place.branch.id, settled);
+      return settled;
+    }
+    return fact;
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
+}
+
+/** Never committed: only asks whether there is a difference. */
+const PROBE = { kind: "autosave", message: null, meta: {} } as const;
+
+/** The head, and the unsaved work that the last operation gave back on top of it. */
+function interruptedTargets(parts: Parts, place: Place): Pick<CheckoutFact, "base" | "content">[] {
+  const head = place.branch.head;
+  const [last] = parts.catalog.operations.page({ branch: place.branch.id }, null, 1);
+  const reversed = last?.reverses == null ? null : parts.catalog.operations.byId(last.reverses);
+  const givenBack = reversed?.autosave?.base === head ? [{ base: head, content: reversed.autosave.version }] : [];
+  return [{ base: head, content: head }, ...givenBack];
+}
+
+/** True when a file that no fact is about holds exactly the head: it was put there just before its process died. */
+export async function adoptFile(parts: Parts, place: Place): Promise<boolean> {
+  const head = place.branch.head;
+  const path = parts.paths.checkout(place.database.name, place.branch.name);
+  const held = await parts.files.hold(path, "write", LIMITS.checkoutBusyWaitMs);
+  try {
+    const file = { place, held, fact: { base: head, content: head, fingerprint: null } };
+    if ((await unsavedWork(parts, file, head, PROBE)) !== null) return false;
+    parts.catalog.setFact(place.branch.id, { base: head, content: head, fingerprint: await held.fingerprint() });
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "checkout-corrupt") return false;
+    throw error;
+  } finally {
+    await held.release();
   }
 }
 
@@ -72,7 +126,7 @@ export async function unsavedWork(parts: Parts, file: HeldFile, parent: VersionN
 }
 
 /** Pages of `batches` and, where those have none, of `source` at `numbers`: ascending, as the encoder wants them. */
-async function* mergePages(batches: AsyncIterable<PageBatch>, numbers: readonly number[], source: PageSource): AsyncIterable<PageBatch> {
+async function* mergePages(batches: AsyncIterable<PageBatch>, numbers: readonly number[], source: ChainReader): AsyncIterable<PageBatch> {
   let next = 0;
   const takeBelow = (limit: number): number[] => {
     const start = next;
@@ -99,14 +153,15 @@ function* chunksOf<T>(items: readonly T[], size: number): Generator<readonly T[]
   for (let index = 0; index < items.length; index += size) yield items.slice(index, index + size);
 }
 
-export function readBatch(source: PageSource, numbers: readonly number[]): PageBatch {
+function readBatch(source: ChainReader, wanted: readonly number[]): PageBatch {
+  const numbers = Uint32Array.from(wanted);
   const bytes = new Uint8Array(numbers.length * source.pageSize);
-  for (const [index, number] of numbers.entries()) source.readPages(number, bytes.subarray(index * source.pageSize, (index + 1) * source.pageSize));
-  return { numbers: Uint32Array.from(numbers), bytes };
+  source.readScattered(numbers, bytes);
+  return { numbers, bytes };
 }
 
 /** Every page that two versions do not share, as `source` (one of the two) has it; page 1 always, for its stamp. */
-async function* pagesOf(source: PageSource, numbers: Uint32Array): AsyncIterable<PageBatch> {
+async function* pagesOf(source: ChainReader, numbers: Uint32Array): AsyncIterable<PageBatch> {
   const wanted = [1, ...Array.from(numbers).filter((number) => number > 1 && number <= source.pageCount)];
   for (const chunk of chunksOf(wanted, LIMITS.framePagesMax)) yield readBatch(source, chunk);
 }

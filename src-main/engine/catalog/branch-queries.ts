@@ -32,7 +32,8 @@ export class BranchQueries {
 
   /** Live ones with a greater id than `after`, in order of id. */
   page(database: DatabaseId, after: number, limit: number): BranchRecord[] {
-    const sql = `${SELECT_BRANCH} WHERE b.id > ? AND b.database = ? AND b.state = 0 ORDER BY b.id LIMIT ?`;
+    // The plus keeps SQLite from collecting the whole database by name and sorting it for every page.
+    const sql = `${SELECT_BRANCH} WHERE b.id > ? AND +b.database = ? AND b.state = 0 ORDER BY b.id LIMIT ?`;
     return this.#catalog.all<BranchRow>(sql, after, database, limit).map(branchOfRow);
   }
 
@@ -40,6 +41,12 @@ export class BranchQueries {
   names(database: DatabaseId, prefix: string, limit: number): string[] {
     const sql = "SELECT name FROM branches WHERE database = ? AND state = 0 AND name >= ? AND name < ? ORDER BY name LIMIT ?";
     return this.#catalog.all<{ name: string }>(sql, database, prefix, `${prefix}\u{10ffff}`, limit).map(({ name }) => name);
+  }
+
+  /** The live branch that has this one's name, if that is another. */
+  namesake(branch: BranchId): BranchId | null {
+    const sql = "SELECT h.id FROM branches b JOIN branches h ON h.database = b.database AND h.name = b.name AND h.state = 0 WHERE b.id = ? AND h.id <> b.id";
+    return this.#catalog.get<{ id: BranchId }>(sql, branch)?.id ?? null;
   }
 
   count(database: DatabaseId): number {
@@ -72,13 +79,13 @@ export class BranchQueries {
   /** Live ones whose TTL has run out, the earliest first. */
   dueExpiries(now: UnixMs): BranchRecord[] {
     const sql = `${SELECT_BRANCH} WHERE b.ttl IS NOT NULL AND b.state = 0 AND b.touched_at + b.ttl <= ?
-      AND b.database IN (SELECT id FROM databases WHERE state = 0) ORDER BY b.touched_at + b.ttl, b.id`;
+      AND +b.database IN (SELECT id FROM databases WHERE state = 0) ORDER BY b.touched_at + b.ttl, b.id`;
     return this.#catalog.all<BranchRow>(sql, now).map(branchOfRow);
   }
 
-  /** Trashed ones whose purge date has come. */
+  /** Trashed ones whose purge date has come, the earliest first. */
   duePurges(now: UnixMs): BranchRecord[] {
-    return this.#catalog.all<BranchRow>(`${SELECT_BRANCH} WHERE b.state = 1 AND b.purge_at <= ? ORDER BY b.id`, now).map(branchOfRow);
+    return this.#catalog.all<BranchRow>(`${SELECT_BRANCH} WHERE b.state = 1 AND b.purge_at <= ? ORDER BY b.purge_at, b.id`, now).map(branchOfRow);
   }
 
   /** The name it had right after an operation; of purged ones too. */

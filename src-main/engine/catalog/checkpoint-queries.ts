@@ -1,7 +1,7 @@
 import type { BranchId, DatabaseId, VersionNumber } from "#shared/ids.ts";
 import type { Connection } from "./connection.ts";
 import type { BranchRecord, CheckpointRecord } from "./records.ts";
-import { CHECKPOINTS, checkpointOfRow, type CheckpointRow } from "./rows.ts";
+import { AUTOMATIC_CHECKPOINT_OF, CHECKPOINTS, checkpointOfRow, NAMED_CHECKPOINT, type CheckpointRow } from "./rows.ts";
 import { versionKey } from "./schema.ts";
 import { VersionQueries } from "./version-queries.ts";
 
@@ -32,8 +32,11 @@ export class CheckpointQueries {
 
   /** An own checkpoint of a branch. */
   own(branch: BranchId, name: string): CheckpointRecord | null {
-    const named = this.#catalog.get<CheckpointRow>(`${CHECKPOINTS} WHERE c.branch = ? AND c.name = ?`, branch, name);
-    return named ? checkpointOfRow(named) : null;
+    const named = this.#catalog.get<CheckpointRow>(NAMED_CHECKPOINT, branch, name);
+    if (named) return checkpointOfRow(named);
+    const automatic = /^auto-([1-9]\d*)$/.exec(name);
+    const made = automatic ? this.#catalog.get<CheckpointRow>(AUTOMATIC_CHECKPOINT_OF, name, Number(automatic[1]), branch) : undefined;
+    return made ? checkpointOfRow(made) : null;
   }
 
   /**

@@ -215,6 +215,14 @@ export const CHECKPOINTS = `SELECT c.branch, c.name, c.version, c.operation, o.a
     SELECT branch, 'auto-' || (key & 268435455), key, operation FROM versions WHERE kind >= 16
   ) c JOIN operations o ON o.id = c.operation JOIN actors a ON a.id = o.actor`;
 
+/** One by branch and name: the list above would go through all versions of the branch to make their names. */
+export const NAMED_CHECKPOINT = `SELECT c.branch, c.name, c.version, c.operation, o.at AS created_at, a.name AS actor
+  FROM checkpoints c JOIN operations o ON o.id = c.operation JOIN actors a ON a.id = o.actor WHERE c.branch = ? AND c.name = ?`;
+/** One by its name, its branch and the number in the name. */
+export const AUTOMATIC_CHECKPOINT_OF = `SELECT b.id AS branch, ? AS name, v.key AS version, v.operation, o.at AS created_at, a.name AS actor
+  FROM branches b JOIN versions v ON v.key = b.database * 268435456 + ? AND v.branch = b.id AND v.kind >= 16
+  JOIN operations o ON o.id = v.operation JOIN actors a ON a.id = o.actor WHERE b.id = ?`;
+
 export function checkpointOfRow(row: CheckpointRow): CheckpointRecord {
   return {
     branch: row.branch as BranchId,

@@ -9,10 +9,10 @@
 import type { BranchId, DatabaseId, OperationId, UnixMs } from "#shared/ids.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Move, OperationDraft, OperationRecord } from "./records.ts";
+import type { BranchRecord, Move, OperationDraft, OperationRecord } from "./records.ts";
 import { TouchedRefs } from "./touched-refs.ts";
 
-type Log = Pick<Catalog, "operations" | "branches" | "databases">;
+type Log = Pick<Catalog, "operations" | "branches" | "databases" | "snapshot">;
 
 export interface ReversalPlan {
   readonly kind: "undo" | "redo";
@@ -76,14 +76,16 @@ function swap(move: Move): Move {
  * Throws `operation-not-found`, `undo-blocked` for a permanent operation, `nothing-to-undo` when it moved nothing.
  */
 export function planUndo(log: Log, id: OperationId): ReversalPlan {
-  const given = requireOperation(log, id);
-  const operation = given.reverses === null ? given : requireOperation(log, given.reverses);
-  return operation.state === "undone" ? planRedo(log, operation) : plan(log, "undo", operation);
+  return log.snapshot(() => {
+    const given = requireOperation(log, id);
+    const operation = given.reverses === null ? given : requireOperation(log, given.reverses);
+    return plan(log, operation.state === "undone" ? "redo" : "undo", operation);
+  });
 }
 
 /** Plans doing an undone operation again. */
 export function planRedo(log: Log, operation: OperationRecord): ReversalPlan {
-  return plan(log, "redo", operation);
+  return log.snapshot(() => plan(log, "redo", operation));
 }
 
 function requireOperation(log: Log, id: OperationId): OperationRecord {
@@ -120,6 +122,7 @@ function findBlockers(log: Log, operation: OperationRecord, moves: readonly Move
     if (!later || later.id === operation.id || later.reverses !== null || later.state !== "done") continue;
     if (!refs.meets(later) && !nameTakers.has(later.id)) continue;
     refs.add(later);
+    for (const taker of findNameTakers(log, later, inverseMoves(later))) nameTakers.add(taker);
     // A redone operation stands where it was last done.
     blockers.delete(later.id);
     blockers.set(later.id, later);
@@ -159,8 +162,7 @@ interface NameHolder {
 
 function nameHolder(log: Log, operation: OperationRecord, move: Move): NameHolder | null {
   if (move.ref === "branch-name" || (move.ref === "branch-state" && move.after === "live")) {
-    const name = move.ref === "branch-name" ? move.after : log.branches.byId(move.branch)?.name;
-    const holder = operation.database === null || name === undefined ? null : log.branches.byName(operation.database, name);
+    const holder = move.ref === "branch-name" ? branchNamed(log, operation, move.after) : namesakeOf(log, move.branch);
     return holder && holder.id !== move.branch ? { branch: holder.id, database: holder.database, createdBy: holder.createdBy } : null;
   }
   if (move.ref === "database-name" || (move.ref === "database-state" && move.after === "live")) {
@@ -169,6 +171,14 @@ function nameHolder(log: Log, operation: OperationRecord, move: Move): NameHolde
     return holder && holder.id !== move.database ? { branch: null, database: holder.id, createdBy: holder.createdBy } : null;
   }
   return null;
+}
+
+function branchNamed(log: Log, operation: OperationRecord, name: string): BranchRecord | null {
+  return operation.database === null ? null : log.branches.byName(operation.database, name);
+}
+function namesakeOf(log: Log, branch: BranchId): BranchRecord | null {
+  const holder = log.branches.namesake(branch);
+  return holder === null ? null : log.branches.byId(holder);
 }
 
 function lastNaming(log: Log, holder: NameHolder): OperationId {
@@ -211,7 +221,7 @@ export function lastRedoable(log: Log, scope: CursorScope): OperationRecord | nu
     if (entry.kind === "redo") {
       answered.set(entry.reverses, redone + 1);
     } else if (redone > 0) {
-      answered.set(entry.reverses, redone - 1);
+      ;
     } else {
       const operation = log.operations.byId(entry.reverses);
       // Somebody else may have redone it meanwhile.

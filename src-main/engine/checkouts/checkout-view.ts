@@ -74,7 +74,8 @@ export class CheckoutView implements PageSource {
     if (typeof header === "string") throw checkoutCorrupt(path, header);
     const { pageSize, changeCounter } = header;
     if (this.wal) {
-      if (this.wal.header.pageSize !== pageSize) throw checkoutCorrupt(path, `its pages have ${pageSize} bytes, those of its WAL ${this.wal.header.pageSize}`);
+      if (this.wal.header.pageSize !== pageSize)
+        throw checkoutCorrupt(path, `its pages have ${pageSize} bytes, those of its WAL ${this.wal.header.pageSize}`);
       return { pageSize, pageCount: this.wal.pageCount, changeCounter };
     }
     const filePages = Math.ceil(fileBytes / pageSize);

@@ -60,7 +60,8 @@ function firstNewFrame(print: Fingerprint, view: CheckoutView): number | null {
   if (view.wal === null) return null;
   if (print.wal === null) return 0;
   const { salt1, salt2 } = view.wal.header;
-  if (salt1 === print.wal.salt1 && salt2 === print.wal.salt2) return view.wal.framePages.length >= print.wal.frames ? print.wal.frames : null;
+  if (salt1 === print.wal.salt1 && salt2 === print.wal.salt2)
+    return view.wal.framePages.length >= print.wal.frames ? print.wal.frames : null;
   const lives = (salt1 - print.wal.salt1) >>> 0;
   return lives >= 1 && lives <= WAL_LIVES_MAX ? 0 : null;
 }
@@ -115,7 +116,7 @@ async function* readBatches(view: CheckoutView, numbers: Uint32Array): AsyncGene
   for (let from = 0; from < numbers.length; from += pagesMax) {
     const batch = numbers.slice(from, from + pagesMax);
     const bytes = new Uint8Array(batch.length * pageSize);
-    for (let start = 0; start < batch.length; ) {
+    for (let start = 0; start < batch.length;) {
       let end = start + 1;
       while (end < batch.length && batch[end] === (batch[end - 1] ?? 0) + 1) end += 1;
       view.readPages(batch[start] ?? 0, bytes.subarray(start * pageSize, end * pageSize));

@@ -5,6 +5,7 @@
 import type { Holder } from "#shared/error-codes.ts";
 import { readBootId } from "../io/boot.ts";
 import type { Disk } from "../io/disk.ts";
+import { EngineError } from "../io/errors.ts";
 import { findHolders } from "../io/holders.ts";
 import type { Native } from "../io/native.ts";
 import type { Work } from "../segments/page-source.ts";
@@ -42,14 +43,18 @@ export class DirectCheckoutFiles implements CheckoutFiles {
   async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout> {
     const deadline = performance.now() + waitMs;
     const context = this.#context;
-    const endTurn = await takeTurn(path, waitMs);
-    if (endTurn === null) throw checkoutBusy(path, [{ pid: process.pid, program: process.title, access: mode === "write" ? "open" : "writing" }]);
+    // SQLite keeps the side files beside the file that a link points to.
+    const real = context.disk.realPath(path);
+    const endTurn = await takeTurn(real, waitMs);
+    if (endTurn === null)
+      throw checkoutBusy(path, [{ pid: process.pid, program: process.title, access: mode === "write" ? "open" : "writing" }]);
     try {
       context.disk.makeDirectory(context.temporary);
       const left = Math.max(0, deadline - performance.now());
-      const lock = await (mode === "write" ? takeWriteLock(context, path, left) : takeExclusiveLock(context, path, left));
+      const lock = await (mode === "write" ? takeWriteLock(context, real, left) : takeExclusiveLock(context, real, left));
       const held = new HeldFile({
         path,
+        real,
         context,
         lock,
         mode,
@@ -74,14 +79,32 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     const { disk } = this.#context;
     const isAsKnown = (): boolean => this.check(path, fingerprint) === "same" && walBytes(disk, path) === 0;
     if (!isAsKnown()) return false;
-    disk.clone(path, to);
+    const endTurn = await takeTurn(disk.realPath(path), 0);
+    if (endTurn === null) return false;
+    try {
+      disk.clone(path, to);
+    } finally {
+      endTurn();
+    }
     if (isAsKnown()) return true;
     disk.remove(to);
     return false;
   }
 
-  copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
-    return copySource(this.#context, request, work);
+  async copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
+    const { disk } = this.#context;
+    const endTurn = disk.stat(request.file) === null ? (): void => undefined : await takeTurn(disk.realPath(request.file), request.waitMs);
+    if (endTurn === null)
+      throw new EngineError("source-busy", `Import of ${request.file}: Coppice is working with it`, {
+        untouched: "Nothing was imported.",
+        retryable: true,
+        details: { path: request.file },
+      });
+    try {
+      return await copySource(this.#context, request, work);
+    } finally {
+      endTurn();
+    }
   }
 
   async close(): Promise<void> {

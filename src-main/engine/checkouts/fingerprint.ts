@@ -19,7 +19,16 @@
  */
 import type { Disk, FileDescriptor, FileStat } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
-import { parseWalFrameHeader, parseWalHeader, readWal, walFrameOffset, WAL_FRAME_HEADER_BYTES, WAL_HEADER_BYTES, type WalChecksum, type WalContent } from "../format/wal.ts";
+import {
+  parseWalFrameHeader,
+  parseWalHeader,
+  readWal,
+  walFrameOffset,
+  WAL_FRAME_HEADER_BYTES,
+  WAL_HEADER_BYTES,
+  type WalChecksum,
+  type WalContent,
+} from "../format/wal.ts";
 import { hasJournalContent, sidePaths } from "./side-files.ts";
 
 const VERSION = "1";
@@ -104,7 +113,9 @@ export function markWal(wal: WalContent | null): WalMark | null {
 
 export function isSameMark(a: WalMark | null, b: WalMark | null): boolean {
   if (a === null || b === null) return a === b;
-  return a.salt1 === b.salt1 && a.salt2 === b.salt2 && a.frames === b.frames && a.last.first === b.last.first && a.last.second === b.last.second;
+  return (
+    a.salt1 === b.salt1 && a.salt2 === b.salt2 && a.frames === b.frames && a.last.first === b.last.first && a.last.second === b.last.second
+  );
 }
 
 /**
@@ -175,7 +186,8 @@ function isWalUnchanged(disk: Disk, wal: string, mark: WalMark | null): boolean 
     const next = new Uint8Array(WAL_FRAME_HEADER_BYTES);
     const filled = disk.read(file, next, walFrameOffset(header.pageSize, frames));
     const following = filled === next.length ? parseWalFrameHeader(next) : null;
-    if (following && following.salt1 === header.salt1 && following.salt2 === header.salt2) return isSameMark(markWal(readWal(disk, file)), mark);
+    if (following && following.salt1 === header.salt1 && following.salt2 === header.salt2)
+      return isSameMark(markWal(readWal(disk, file)), mark);
     if (mark === null) return true;
     disk.read(file, next, walFrameOffset(header.pageSize, frames - 1));
     const last = parseWalFrameHeader(next);

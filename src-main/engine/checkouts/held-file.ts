@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { assert } from "#shared/assert.ts";
 import type { CheckoutChanges, HeldCheckout, KnownContent } from "./checkout-files.ts";
 import { CheckoutView } from "./checkout-view.ts";
@@ -9,6 +10,8 @@ import type { CheckoutLock } from "./sqlite-locks.ts";
 /** A checkout held by this process. Calls come one after another. */
 export class HeldFile implements HeldCheckout {
   #path: string;
+  /** With symbolic links resolved: where SQLite keeps the side files. */
+  #real: string;
   readonly #context: ReplaceContext;
   readonly #lock: CheckoutLock;
   readonly #mode: "write" | "exclusive";
@@ -17,8 +20,16 @@ export class HeldFile implements HeldCheckout {
   #view: CheckoutView | null = null;
   #isReleased = false;
 
-  constructor(hold: { path: string; context: ReplaceContext; lock: CheckoutLock; mode: "write" | "exclusive"; endTurn: () => void }) {
+  constructor(hold: {
+    path: string;
+    real: string;
+    context: ReplaceContext;
+    lock: CheckoutLock;
+    mode: "write" | "exclusive";
+    endTurn: () => void;
+  }) {
     this.#path = hold.path;
+    this.#real = hold.real;
     this.#context = hold.context;
     this.#lock = hold.lock;
     this.#mode = hold.mode;
@@ -33,18 +44,18 @@ export class HeldFile implements HeldCheckout {
     const { disk, native, boot } = this.#context;
     this.#begin();
     const stat = disk.statFile(this.#lock.file);
-    this.#view = new CheckoutView(disk, this.#path, this.#lock.file);
+    this.#view = new CheckoutView(disk, this.#real, this.#lock.file);
     return detectChanges({ native, boot, stat, view: this.#view }, known);
   }
 
   async patch(patch: Patch): Promise<void> {
     this.#begin("exclusive");
     this.#lock.detach();
-    const view = new CheckoutView(this.#context.disk, this.#path, this.#lock.file);
+    const view = new CheckoutView(this.#context.disk, this.#real, this.#lock.file);
     try {
       const canPatch = view.pageSize === patch.pageSize && view.pageCount > 0 && patch.pageCount > 0;
-      if (canPatch) await patchFile(this.#context, this.#path, this.#lock.file, view, patch);
-      else await rebuildFile(this.#context, this.#path, this.#lock, (view.changeCounter + 1) >>> 0, patch);
+      if (canPatch) await patchFile(this.#context, this.#real, this.#lock.file, view, patch);
+      else await rebuildFile(this.#context, this.#real, this.#lock, (view.changeCounter + 1) >>> 0, patch);
     } finally {
       view.close();
     }
@@ -52,24 +63,27 @@ export class HeldFile implements HeldCheckout {
 
   async swap(finished: string): Promise<void> {
     this.#begin("exclusive");
-    swapFile(this.#context, this.#path, this.#lock, finished);
+    swapFile(this.#context, this.#real, this.#lock, finished);
   }
 
   async remove(): Promise<void> {
     this.#begin("exclusive");
-    removeFile(this.#context, this.#path, this.#lock);
+    removeFile(this.#context, this.#real, this.#lock);
   }
 
   async moveTo(path: string): Promise<void> {
     this.#begin("exclusive");
-    moveFile(this.#context, this.#path, this.#lock, path);
+    moveFile(this.#context, this.#real, this.#lock, path);
     this.#path = path;
+    this.#real = this.#context.disk.realPath(path);
   }
 
   async fingerprint(): Promise<string | null> {
     this.#begin();
     const { disk, boot } = this.#context;
-    const view = new CheckoutView(disk, this.#path, this.#lock.file);
+    // A link in place of the file: who looks at it by stat would look for the side files in the wrong folder.
+    if (basename(this.#real) !== basename(this.#path) || dirname(this.#real) !== disk.realPath(dirname(this.#path))) return null;
+    const view = new CheckoutView(disk, this.#real, this.#lock.file);
     view.close();
     return takeFingerprint(disk, boot, this.#lock.file, view);
   }

@@ -23,7 +23,12 @@ const HASHES_BYTES_MAX = 4 * 1024 * 1024;
  * `ownProcess`: this process opens no SQLite connection on checkouts, so they are touched right here. Otherwise in a
  * child, started at the first need. `temporary` is a folder of this process on the checkouts' file system.
  */
-export function createCheckoutFiles(options: { readonly ownProcess: boolean; readonly disk: Disk; readonly native: Native; readonly temporary: string }): CheckoutFiles {
+export function createCheckoutFiles(options: {
+  readonly ownProcess: boolean;
+  readonly disk: Disk;
+  readonly native: Native;
+  readonly temporary: string;
+}): CheckoutFiles {
   return options.ownProcess ? new DirectCheckoutFiles(options) : new KeeperCheckoutFiles(options);
 }
 
@@ -82,7 +87,10 @@ class KeeperCheckoutFiles implements CheckoutFiles {
 /** One child and the calls that wait for it. It keeps this process alive only while some do. */
 class Keeper {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, { readonly settle: (output: never) => void; readonly fail: (error: EngineError) => void; readonly progress: Work["progress"] }>();
+  readonly #waiting = new Map<
+    number,
+    { readonly settle: (output: never) => void; readonly fail: (error: EngineError) => void; readonly progress: Work["progress"] }
+  >();
   readonly #ended: Promise<void>;
   #lastId = 0;
   isAlive = true;

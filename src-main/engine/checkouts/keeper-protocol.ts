@@ -44,7 +44,9 @@ export interface KeeperCalls {
 
 export type KeeperCallName = keyof KeeperCalls;
 
-export type KeeperRequest = { [K in KeeperCallName]: { readonly id: number; readonly call: K; readonly input: KeeperCalls[K]["input"] } }[KeeperCallName];
+export type KeeperRequest = {
+  [K in KeeperCallName]: { readonly id: number; readonly call: K; readonly input: KeeperCalls[K]["input"] };
+}[KeeperCallName];
 
 export type KeeperReply =
   | { readonly id: number; readonly progress: { readonly done: number; readonly total: number } }

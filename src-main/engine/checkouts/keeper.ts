@@ -63,10 +63,12 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
     patchBegin: async ({ hold, pageSize, pageCount }) => {
       const feed = new BatchFeed();
       // The failure is told with the end; until then it only stops the batches.
-      const done = held(hold).checkout.patch({ pageSize, pageCount, batches: feed }).then(
-        () => null,
-        (error: unknown) => error ?? new Error("patch failed"),
-      );
+      const done = held(hold)
+        .checkout.patch({ pageSize, pageCount, batches: feed })
+        .then(
+          () => null,
+          (error: unknown) => error ?? new Error("patch failed"),
+        );
       void done.then(() => feed.abandon());
       held(hold).patch = { feed, done };
       return null;
@@ -86,9 +88,18 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
       if (failure !== null && isComplete) throw failure;
       return null;
     },
-    swap: async ({ hold, finished }) => held(hold).checkout.swap(finished).then(() => null),
-    remove: async ({ hold }) => held(hold).checkout.remove().then(() => null),
-    moveTo: async ({ hold, path }) => held(hold).checkout.moveTo(path).then(() => null),
+    swap: async ({ hold, finished }) =>
+      held(hold)
+        .checkout.swap(finished)
+        .then(() => null),
+    remove: async ({ hold }) =>
+      held(hold)
+        .checkout.remove()
+        .then(() => null),
+    moveTo: async ({ hold, path }) =>
+      held(hold)
+        .checkout.moveTo(path)
+        .then(() => null),
     fingerprint: async ({ hold }) => held(hold).checkout.fingerprint(),
     release: async ({ hold }) => {
       const { checkout } = held(hold);
@@ -132,7 +143,11 @@ async function findChanges(hold: Hold, known: KeeperCalls["changes"]["input"]): 
 }
 
 /** The type of `output` follows from the name of the call, which TypeScript cannot see across a union. */
-function handle<K extends KeeperCallName>(handlers: Handlers, request: { readonly call: K; readonly input: KeeperCalls[K]["input"] }, turn: Turn): Promise<KeeperCalls[K]["output"]> {
+function handle<K extends KeeperCallName>(
+  handlers: Handlers,
+  request: { readonly call: K; readonly input: KeeperCalls[K]["input"] },
+  turn: Turn,
+): Promise<KeeperCalls[K]["output"]> {
   return handlers[request.call](request.input, turn);
 }
 

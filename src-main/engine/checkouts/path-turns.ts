@@ -1,8 +1,8 @@
 /**
  * One at a time per file within this process. Two holds of one file here would close each other's descriptors, and a
- * closed descriptor drops the POSIX locks of every other one: SQLite could no longer keep anybody out.
+ * closed descriptor drops the POSIX locks of every other one: SQLite could no longer keep anybody out. The same goes for
+ * any other raw read of a file that may be a checkout.
  */
-import { resolve } from "node:path";
 
 interface Turn {
   readonly start: () => void;
@@ -10,9 +10,8 @@ interface Turn {
 
 const waiting = new Map<string, Turn[]>();
 
-/** Waits for the turn; returns what ends it, or null when it did not come within `waitMs`. */
-export function takeTurn(path: string, waitMs: number): Promise<(() => void) | null> {
-  const key = resolve(path);
+/** Waits for the turn on a file, by its real path; returns what ends it, or null when it did not come within `waitMs`. */
+export function takeTurn(key: string, waitMs: number): Promise<(() => void) | null> {
   const end = (): void => {
     const next = waiting.get(key)?.shift();
     if (next) next.start();

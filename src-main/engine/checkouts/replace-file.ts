@@ -29,8 +29,8 @@ import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { CheckoutView } from "./checkout-view.ts";
 import { takeFingerprint } from "./fingerprint.ts";
-import { removeSideFiles, sidePaths } from "./side-files.ts";
-import { checkoutBusy, lockWholeFile, type CheckoutLock, type LockContext } from "./sqlite-locks.ts";
+import { hasSideFiles, removeSideFiles, sidePaths } from "./side-files.ts";
+import { checkoutBusy, findOthers, lockWholeFile, type CheckoutLock, type LockContext } from "./sqlite-locks.ts";
 
 const FOLD_CHUNK_BYTES = 1024 * 1024;
 
@@ -47,7 +47,13 @@ export interface Patch {
 }
 
 /** The lock is exclusive; `view` shows the file as it is. */
-export async function patchFile(context: ReplaceContext, path: string, file: FileDescriptor, view: CheckoutView, patch: Patch): Promise<void> {
+export async function patchFile(
+  context: ReplaceContext,
+  path: string,
+  file: FileDescriptor,
+  view: CheckoutView,
+  patch: Patch,
+): Promise<void> {
   const { disk } = context;
   assert(view.pageSize === patch.pageSize && patch.pageCount > 0, "a patch keeps the page size, and an empty database is no patch");
   const written = join(context.temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-wal`);
@@ -76,7 +82,13 @@ export async function patchFile(context: ReplaceContext, path: string, file: Fil
  * What cannot be patched because nothing is kept of it (it is empty, becomes empty, or has another page size): the pages
  * are all there, and become a file that is swapped in.
  */
-export async function rebuildFile(context: ReplaceContext, path: string, lock: CheckoutLock, changeCounter: number, patch: Patch): Promise<void> {
+export async function rebuildFile(
+  context: ReplaceContext,
+  path: string,
+  lock: CheckoutLock,
+  changeCounter: number,
+  patch: Patch,
+): Promise<void> {
   const { disk } = context;
   const { pageSize, pageCount } = patch;
   const finished = join(context.temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-rebuilt`);
@@ -156,14 +168,14 @@ export function swapFile(context: ReplaceContext, path: string, lock: CheckoutLo
   let isSwapped = false;
   try {
     if (!lockWholeFile(context.native, next)) throw checkoutBusy(finished, context.holders(finished));
-    refuseHolders(context, path);
+    refuseOthers(context, path, lock.file);
     disk.link(path, previous);
     reach("materialise:written");
     lock.detach();
     removeSideFiles(disk, path);
     disk.rename(finished, path);
     reach("materialise:renamed");
-    const holders = context.holders(previous);
+    const holders = findOthers(context, previous, lock.file);
     if (holders.length > 0) {
       disk.rename(previous, path);
       throw checkoutBusy(path, holders);
@@ -182,11 +194,7 @@ export function placeFile(context: ReplaceContext, finished: string, path: strin
   const file = disk.open(finished, "r+");
   try {
     if (!lockWholeFile(context.native, file)) throw checkoutBusy(finished, context.holders(finished));
-    if (disk.stat(path) === null) {
-      // Left by a file that was deleted. A program that still works on that one keeps it, without a name.
-      refuseHolders(context, path);
-      removeSideFiles(disk, path);
-    }
+    if (disk.stat(path) === null) clearLeftovers(context, path);
     disk.makeDirectory(dirname(path));
     reach("materialise:written");
     disk.link(finished, path);
@@ -202,7 +210,7 @@ export function placeFile(context: ReplaceContext, finished: string, path: strin
 
 /** Removes a file and what stands beside it; the exclusive lock stays on what has no name any more. */
 export function removeFile(context: ReplaceContext, path: string, lock: CheckoutLock): void {
-  refuseHolders(context, path);
+  refuseOthers(context, path, lock.file);
   lock.detach();
   removeSideFiles(context.disk, path);
   context.disk.remove(path);
@@ -211,18 +219,30 @@ export function removeFile(context: ReplaceContext, path: string, lock: Checkout
 /** Moves a file to where none is. */
 export function moveFile(context: ReplaceContext, path: string, lock: CheckoutLock, to: string): void {
   const { disk } = context;
-  if (disk.stat(to) !== null) throw new EngineError("file-exists", `Cannot move ${path} to ${to}: there is a file`, { untouched: "Both files are unchanged.", details: { path: to } });
-  refuseHolders(context, path);
-  refuseHolders(context, to);
+  if (disk.stat(to) !== null) {
+    throw new EngineError("file-exists", `Cannot move ${path} to ${to}: there is a file`, {
+      untouched: "Both files are unchanged.",
+      details: { path: to },
+    });
+  }
+  refuseOthers(context, path, lock.file);
+  clearLeftovers(context, to);
   lock.detach();
   removeSideFiles(disk, path);
-  removeSideFiles(disk, to);
   disk.makeDirectory(dirname(to));
   disk.rename(path, to);
 }
 
 /** A hold can last, and a client that opens the file meanwhile waits for its lock: it would wait on a file without a name. */
-function refuseHolders(context: LockContext, path: string): void {
+function refuseOthers(context: LockContext, path: string, file: FileDescriptor): void {
+  const holders = findOthers(context, path, file);
+  if (holders.length > 0) throw checkoutBusy(path, holders);
+}
+
+/** Side files of a main file that somebody deleted. A program that still works on that one keeps it, without a name. */
+function clearLeftovers(context: LockContext, path: string): void {
+  if (!hasSideFiles(context.disk, path)) return;
   const holders = context.holders(path);
   if (holders.length > 0) throw checkoutBusy(path, holders);
+  removeSideFiles(context.disk, path);
 }

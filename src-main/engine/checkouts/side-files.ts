@@ -31,6 +31,10 @@ export function walBytes(disk: Disk, path: string): number {
   return disk.stat(sidePaths(path).wal)?.size ?? 0;
 }
 
+export function hasSideFiles(disk: Disk, path: string): boolean {
+  return Object.values(sidePaths(path)).some((side) => disk.stat(side) !== null);
+}
+
 /** The caller knows that nobody uses them and that nothing in them is needed. */
 export function removeSideFiles(disk: Disk, path: string): void {
   for (const side of Object.values(sidePaths(path))) disk.remove(side);

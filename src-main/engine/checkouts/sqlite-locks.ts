@@ -52,12 +52,19 @@ export function takeWriteLock(context: LockContext, path: string, waitMs: number
 }
 
 export function takeExclusiveLock(context: LockContext, path: string, waitMs: number): Promise<CheckoutLock> {
-  return retry(context, path, waitMs, () => (context.native.hasRangeLocks ? tryRangeLock(context, path) : tryConnectionLock(context, path)));
+  return retry(context, path, waitMs, () =>
+    context.native.hasRangeLocks ? tryRangeLock(context, path) : tryConnectionLock(context, path),
+  );
 }
 
 /** False when somebody has the file: for a file that is not at its place yet. */
 export function lockWholeFile(native: Native, file: FileDescriptor): boolean {
   return !native.hasRangeLocks || native.lockRange(file, LOCK_BYTES.start, LOCK_BYTES.length, "exclusive");
+}
+
+/** Others that have a file open. The kernel's own answer first: looking through all processes takes milliseconds. */
+export function findOthers(context: LockContext, path: string, file: FileDescriptor): readonly Holder[] {
+  return context.native.isSoleOpener(file) ? [] : context.holders(path);
 }
 
 export function checkoutBusy(path: string, holders: readonly Holder[]): EngineError {
@@ -132,13 +139,14 @@ function tryRangeLock(context: LockContext, path: string): CheckoutLock | null {
 function lockQuietFile(context: LockContext, path: string, file: FileDescriptor): boolean {
   const { disk, native } = context;
   for (let folds = 0; folds <= FOLDS_MAX; folds += 1) {
-    if (!lockWholeFile(native, file) || !isAtPath(disk, path, file) || context.holders(path).length > 0) return false;
+    if (!lockWholeFile(native, file) || !isAtPath(disk, path, file) || findOthers(context, path, file).length > 0) return false;
     if (!hasSideContent(disk, path)) return true;
     native.unlockRange(file, LOCK_BYTES.start, LOCK_BYTES.length);
     const outcome = foldSideFiles(path);
     if (outcome === "busy") return false;
     // Nobody can fold anything into what is no database. It can still be replaced: that is why it is held.
-    if (outcome === "not-a-database") return lockWholeFile(native, file) && isAtPath(disk, path, file) && context.holders(path).length === 0;
+    if (outcome === "not-a-database")
+      return lockWholeFile(native, file) && isAtPath(disk, path, file) && findOthers(context, path, file).length === 0;
   }
   return false;
 }
@@ -217,7 +225,12 @@ function tryConnectionLock(context: LockContext, path: string): CheckoutLock | n
  * Opens a connection on the file that `file` is open on, and locks it. Null when somebody has it or it was replaced
  * meanwhile. `file` is closed, after the connection, unless the connection is returned.
  */
-function openConnection(disk: Disk, path: string, file: FileDescriptor, lock: (connection: Database.Database) => void): Database.Database | null {
+function openConnection(
+  disk: Disk,
+  path: string,
+  file: FileDescriptor,
+  lock: (connection: Database.Database) => void,
+): Database.Database | null {
   let connection: Database.Database | null = null;
   let isLocked = false;
   try {
@@ -255,5 +268,9 @@ function asEngineError(path: string, error: unknown): EngineError {
   const kind = /^SQLITE_([A-Z]+)/.exec(error.code)?.[1] ?? "";
   if (kind === "NOTADB" || kind === "CORRUPT") return checkoutCorrupt(path, error.message, error);
   const code = kind === "FULL" ? "disk-full" : ["READONLY", "PERM", "CANTOPEN", "AUTH"].includes(kind) ? "permission-denied" : "io-failed";
-  return new EngineError(code, `Cannot lock ${path}: ${error.message}`, { untouched: `${path} is unchanged.`, details: { path }, cause: error });
+  return new EngineError(code, `Cannot lock ${path}: ${error.message}`, {
+    untouched: `${path} is unchanged.`,
+    details: { path },
+    cause: error,
+  });
 }

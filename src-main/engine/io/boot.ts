@@ -5,7 +5,7 @@ let known: string | null = null;
 
 /** Names this boot of the machine: what was not synced before may be lost after the next one. */
 export function readBootId(): string {
-  known ??= readLinuxBootId() ?? `started-${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
+  known ??= readLinuxBootId() ?? estimateBoot();
   return known;
 }
 
@@ -15,4 +15,9 @@ function readLinuxBootId(): string | null {
   } catch {
     return null;
   }
+}
+
+/** By the minute. When two processes round differently, one believes in a restart, and looks at more than it must. */
+function estimateBoot(): string {
+  return `started-${Math.round((Date.now() / 1000 - uptime()) / 60)}`;
 }

@@ -1,4 +1,5 @@
 import { assert } from "#shared/assert.ts";
+import { PAGE_HASH_BYTES } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import type { ChainReader } from "./chain-reader.ts";
 import type { SegmentReader } from "./segment-reader.ts";
@@ -7,12 +8,18 @@ import type { SegmentReader } from "./segment-reader.ts";
  * Numbers, ascending, of the pages to write over a file that holds `held` so that it holds `wanted`, after it is cut to
  * the page count of `wanted` when that is smaller. Compares hashes; decodes nothing. Both have the same page size.
  *
- * Looks only at what either side changed since the newest segment that both stand on: O(changed pages).
+ * Looks only at what either side changed since the newest segment that both stand on: O(changed pages), unless there is
+ * none.
  */
 export function pagesDiffering(held: ChainReader, wanted: ChainReader): Uint32Array {
   assert(held.pageSize === wanted.pageSize, "only versions of one page size differ by pages");
+  const apart = segmentsApart(held, wanted);
+  return apart.some((segment) => segment.index.kind === "base") ? compareAll(held, wanted) : compareChanged(held, wanted, apart);
+}
+
+function compareChanged(held: ChainReader, wanted: ChainReader, apart: readonly SegmentReader[]): Uint32Array {
   const candidates = new Set<number>();
-  for (const segment of segmentsApart(held, wanted)) {
+  for (const segment of apart) {
     for (let ordinal = 0; ordinal < segment.index.pages; ordinal += 1) {
       const pageNumber = segment.pageNumberAt(ordinal);
       if (pageNumber > wanted.pageCount) break;
@@ -21,9 +28,26 @@ export function pagesDiffering(held: ChainReader, wanted: ChainReader): Uint32Ar
   }
   for (let pageNumber = held.pageCount + 1; pageNumber <= wanted.pageCount; pageNumber += 1) candidates.add(pageNumber);
   candidates.delete(lockPageNumber(wanted.pageSize));
-  return Uint32Array.from(candidates)
-    .filter((pageNumber) => !sameBytes(held.pageHash(pageNumber), wanted.pageHash(pageNumber)))
-    .toSorted();
+  const differ = (pageNumber: number): boolean => {
+    const [before, after] = [held.pageHash(pageNumber), wanted.pageHash(pageNumber)];
+    return before === null || after === null || Buffer.compare(before, after) !== 0;
+  };
+  return Uint32Array.from(candidates).filter(differ).toSorted();
+}
+
+function compareAll(held: ChainReader, wanted: ChainReader): Uint32Array {
+  const [before, after] = [held.pageHashes(), wanted.pageHashes()];
+  const lockPage = lockPageNumber(wanted.pageSize);
+  const numbers = new Uint32Array(wanted.pageCount);
+  let count = 0;
+  for (let pageNumber = 1; pageNumber <= wanted.pageCount; pageNumber += 1) {
+    const [from, to] = [(pageNumber - 1) * PAGE_HASH_BYTES, pageNumber * PAGE_HASH_BYTES];
+    const same = pageNumber <= held.pageCount && Buffer.compare(before.subarray(from, to), after.subarray(from, to)) === 0;
+    if (same || pageNumber === lockPage) continue;
+    numbers[count] = pageNumber;
+    count += 1;
+  }
+  return numbers.slice(0, count);
 }
 
 /** Segments of the two chains above the newest common one. */
@@ -44,8 +68,4 @@ function segmentsApart(a: ChainReader, b: ChainReader): SegmentReader[] {
       inB += 1;
     }
   }
-}
-
-function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
-  return a !== null && b !== null && Buffer.compare(a, b) === 0;
 }

@@ -64,8 +64,8 @@ function journalNotes(source: SourceCopy): ImportNote[] {
   const { journal } = source;
   if (!journal) return [];
   const size = formatBytes(journal.bytes);
-  if (journal.rollBackBytes === 0) return [ok("Rollback journal", `${size}, of a finished transaction`, "Ignored, as SQLite would")];
   if (source.holders.some((holder) => holder.access === "writing")) return [note("Rollback journal", `${size}, of a transaction in progress`, "Its changes are left out: they are not committed")];
+  if (journal.rollBackBytes === 0) return [ok("Rollback journal", `${size}, of a finished transaction`, "Ignored, as SQLite would")];
   return [warning("Hot journal", `${size}, of a transaction that was never finished`, "Rolled back in the copy, as SQLite would")];
 }
 

@@ -63,11 +63,16 @@ function tryPrepare(database: Database.Database, object: string, sql: string, mi
   for (let round = 0; round < FUNCTIONS_A_STATEMENT_MAX; round += 1) {
     const problem = prepareProblem(database, sql);
     if (problem === null) return;
-    const name = /^no such function: (.+)$/.exec(problem)?.[1];
+    const name = missingFunction(problem);
     if (name === undefined) return addOther(problem, object, missing);
     add(missing.functions, name, object);
     database.function(name, { varargs: true, deterministic: true }, () => null);
   }
+}
+
+/** SQLite has one wording for functions in statements and another for those in the schema. */
+function missingFunction(problem: string): string | undefined {
+  return /^no such function: (.+)$/.exec(problem)?.[1] ?? /^unknown function: (.+)\(\)$/.exec(problem)?.[1];
 }
 
 function prepareProblem(database: Database.Database, sql: string): string | null {

@@ -142,7 +142,8 @@ describe("open", () => {
     const folder = temporaryFolder();
     const { catalog, drafts, shop, branch, fork } = await shopCatalog(emptyCatalog(folder));
     await fork("main", "a");
-    const draft = drafts.fork(branch("main"), ["b"]);
+    const main = branch("main");
+    const draft = drafts.fork(main, ["b"]);
     catalog.close();
     if (sides === "without") rmSync(`${catalog.path}-shm`);
     if (!readOnlyMount(folder)) return;
@@ -153,7 +154,7 @@ describe("open", () => {
     expect(reader.lastOperation()).toBe(2);
     expect(checkIntegrity(reader)).toEqual([]);
     expect(await failure(() => reader.commit(draft))).toMatchObject({ code: "store-read-only", untouched: "Nothing was changed." });
-    const setFact = (): void => reader.setFact(branch("main").id, { base: v(1), content: v(1), fingerprint: null });
+    const setFact = (): void => reader.setFact(main.id, { base: v(1), content: v(1), fingerprint: null });
     expect((await failure(setFact)).code).toBe("store-read-only");
     reader.close();
     expect(readdirSync(folder)).toEqual(listing);

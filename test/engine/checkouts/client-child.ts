@@ -30,7 +30,11 @@ process.on("message", (request: ClientRequest) => {
   try {
     reply = { ok: true, value: run(request) };
   } catch (error) {
-    reply = { ok: false, message: error instanceof Error ? error.message : String(error), code: error instanceof Database.SqliteError ? error.code : "" };
+    reply = {
+      ok: false,
+      message: error instanceof Error ? error.message : String(error),
+      code: error instanceof Database.SqliteError ? error.code : "",
+    };
   }
   process.send?.(reply);
 });

@@ -8,7 +8,9 @@ export type ClientRequest =
   | { readonly do: "all"; readonly sql: string }
   | { readonly do: "serialize" }
   | { readonly do: "close" };
-export type ClientReply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string; readonly code: string };
+export type ClientReply =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly code: string };
 
 /** Runs a stock SQLite client in another process, as a user's program would be. */
 export class Client {

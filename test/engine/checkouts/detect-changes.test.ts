@@ -7,7 +7,20 @@ import type { CheckoutFiles } from "#engine/checkouts/checkout-files.ts";
 import { DirectCheckoutFiles } from "#engine/checkouts/direct-checkout-files.ts";
 import type { Disk } from "#engine/io/disk.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import { collect, differingPages, disk, knownAs, makeDatabase, makePlace, native, normalised, openClient, openFiles, readDatabase, type Place } from "./support.ts";
+import {
+  collect,
+  differingPages,
+  disk,
+  knownAs,
+  makeDatabase,
+  makePlace,
+  native,
+  normalised,
+  openClient,
+  openFiles,
+  readDatabase,
+  type Place,
+} from "./support.ts";
 
 const NEVER = async (): Promise<Uint8Array> => {
   throw new Error("the hashes are not needed");
@@ -34,9 +47,16 @@ async function findChanges(files: CheckoutFiles, place: Place, known: Parameters
 }
 
 /** Every differing page is among those found, with the content that a client reads. */
-function expectComplete(found: Map<number, Uint8Array>, before: Parameters<typeof differingPages>[0], after: ReturnType<typeof normalised>): void {
+function expectComplete(
+  found: Map<number, Uint8Array>,
+  before: Parameters<typeof differingPages>[0],
+  after: ReturnType<typeof normalised>,
+): void {
   for (const page of differingPages(before, after)) expect([...found.keys()], `page ${page} is found`).toContain(page);
-  for (const [page, bytes] of found) expect(Buffer.compare(bytes, after.pages.subarray((page - 1) * after.pageSize, page * after.pageSize)), `bytes of page ${page}`).toBe(0);
+  for (const [page, bytes] of found)
+    expect(Buffer.compare(bytes, after.pages.subarray((page - 1) * after.pageSize, page * after.pageSize)), `bytes of page ${page}`).toBe(
+      0,
+    );
 }
 
 describe.each(["wal", "delete"] as const)("a checkout in %s mode", (journal) => {
@@ -157,11 +177,17 @@ describe("a WAL", () => {
     const place = makePlace();
     const database = new Database(place.path);
     database.exec("PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; CREATE TABLE item (id INTEGER PRIMARY KEY, text BLOB)");
-    database.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO item SELECT i, randomblob(9000) FROM n");
+    database.exec(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO item SELECT i, randomblob(9000) FROM n",
+    );
     database.close();
     const files = openFiles(place);
     const client = await openClient(place.path, "wal_autocheckpoint = 0");
-    for (const sql of ["DELETE FROM item WHERE id > 20", "INSERT INTO item SELECT id + 100, randomblob(30000) FROM item", "DELETE FROM item WHERE id < 10"]) {
+    for (const sql of [
+      "DELETE FROM item WHERE id > 20",
+      "INSERT INTO item SELECT id + 100, randomblob(30000) FROM item",
+      "DELETE FROM item WHERE id < 10",
+    ]) {
       const before = normalised(await client.serialize(), 4096);
       const fingerprint = await takeFingerprint(files, place);
       await client.exec(sql);
@@ -175,12 +201,45 @@ describe("a WAL", () => {
 
 describe("rewritten main files", () => {
   const rewrites: [string, (place: Place, client: Awaited<ReturnType<typeof openClient>>) => Promise<unknown>][] = [
-    ["sqliteCheckpoint after a write", async (_, client) => [await client.exec("UPDATE item SET tag = 'z' WHERE id = 9"), await client.all("PRAGMA wal_checkpoint(TRUNCATE)")]],
-    ["sqliteCheckpoint, then a smaller WAL", async (_, client) => [await client.exec("UPDATE item SET tag = 'z'"), await client.all("PRAGMA wal_checkpoint(RESTART)"), await client.exec("UPDATE item SET tag = 'y' WHERE id = 9")]],
-    ["journal mode flipped and a write", async (_, client) => [await client.exec("PRAGMA journal_mode = DELETE"), await client.exec("UPDATE item SET tag = 'q' WHERE id = 5")]],
-    ["journal mode flipped back and forth", async (_, client) => [await client.exec("PRAGMA journal_mode = PERSIST"), await client.exec("UPDATE item SET tag = 'q' WHERE id = 5"), await client.exec("PRAGMA journal_mode = WAL")]],
-    ["VACUUM and a sqliteCheckpoint", async (_, client) => [await client.exec("DELETE FROM item WHERE id % 3 = 0"), await client.exec("VACUUM"), await client.all("PRAGMA wal_checkpoint(TRUNCATE)")]],
-    ["journal mode MEMORY", async (_, client) => [await client.exec("PRAGMA journal_mode = MEMORY"), await client.exec("UPDATE item SET tag = 'q' WHERE id = 5")]],
+    [
+      "sqliteCheckpoint after a write",
+      async (_, client) => [
+        await client.exec("UPDATE item SET tag = 'z' WHERE id = 9"),
+        await client.all("PRAGMA wal_checkpoint(TRUNCATE)"),
+      ],
+    ],
+    [
+      "sqliteCheckpoint, then a smaller WAL",
+      async (_, client) => [
+        await client.exec("UPDATE item SET tag = 'z'"),
+        await client.all("PRAGMA wal_checkpoint(RESTART)"),
+        await client.exec("UPDATE item SET tag = 'y' WHERE id = 9"),
+      ],
+    ],
+    [
+      "journal mode flipped and a write",
+      async (_, client) => [await client.exec("PRAGMA journal_mode = DELETE"), await client.exec("UPDATE item SET tag = 'q' WHERE id = 5")],
+    ],
+    [
+      "journal mode flipped back and forth",
+      async (_, client) => [
+        await client.exec("PRAGMA journal_mode = PERSIST"),
+        await client.exec("UPDATE item SET tag = 'q' WHERE id = 5"),
+        await client.exec("PRAGMA journal_mode = WAL"),
+      ],
+    ],
+    [
+      "VACUUM and a sqliteCheckpoint",
+      async (_, client) => [
+        await client.exec("DELETE FROM item WHERE id % 3 = 0"),
+        await client.exec("VACUUM"),
+        await client.all("PRAGMA wal_checkpoint(TRUNCATE)"),
+      ],
+    ],
+    [
+      "journal mode MEMORY",
+      async (_, client) => [await client.exec("PRAGMA journal_mode = MEMORY"), await client.exec("UPDATE item SET tag = 'q' WHERE id = 5")],
+    ],
   ];
   it.each(rewrites)("CHECKOUT-4: %s: exactly the different pages are found", async (_name, rewrite) => {
     const place = makePlace();
@@ -274,9 +333,16 @@ describe("fingerprints", () => {
     const parsed = parseFingerprint(fingerprint);
     expect(parsed && formatFingerprint(parsed)).toBe(fingerprint);
     if (!parsed) return;
-    const others = [{ ...parsed, boot: "another" }, { ...parsed, inode: parsed.inode + 1n }, { ...parsed, mtimeNs: parsed.mtimeNs + 1n }, { ...parsed, ctimeNs: parsed.ctimeNs - 1n }, { ...parsed, size: parsed.size + 4096 }];
+    const others = [
+      { ...parsed, boot: "another" },
+      { ...parsed, inode: parsed.inode + 1n },
+      { ...parsed, mtimeNs: parsed.mtimeNs + 1n },
+      { ...parsed, ctimeNs: parsed.ctimeNs - 1n },
+      { ...parsed, size: parsed.size + 4096 },
+    ];
     for (const other of others) expect(files.check(place.path, formatFingerprint(other))).toBe("unknown");
-    for (const text of ["", "1", "2" + fingerprint.slice(1), `${fingerprint}.x`, `${fingerprint}-1`, "~"]) expect(files.check(place.path, text), text).toBe("unknown");
+    for (const text of ["", "1", "2" + fingerprint.slice(1), `${fingerprint}.x`, `${fingerprint}-1`, "~"])
+      expect(files.check(place.path, text), text).toBe("unknown");
     expect(files.check(place.path, null)).toBe("unknown");
     expect(files.check(`${place.path}.none`, fingerprint)).toBe("missing");
   });

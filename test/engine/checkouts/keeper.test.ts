@@ -5,7 +5,20 @@ import { describe, expect, it } from "vitest";
 import { createCheckoutFiles } from "#engine/checkouts/keeper-client.ts";
 import type { CheckoutFiles } from "#engine/checkouts/checkout-files.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import { batchesBetween, collect, differingPages, disk, knownAs, makeDatabase, makePlace, native, onCleanup, openClient, readDatabase, type Place } from "./support.ts";
+import {
+  batchesBetween,
+  collect,
+  differingPages,
+  disk,
+  knownAs,
+  makeDatabase,
+  makePlace,
+  native,
+  onCleanup,
+  openClient,
+  readDatabase,
+  type Place,
+} from "./support.ts";
 
 const run = promisify(execFile);
 
@@ -103,7 +116,10 @@ describe("the keeper", () => {
     const place = makePlace();
     makeDatabase(place.path);
     // The hold is not even released: the program ends, and the file is free.
-    const pids = await runProgram(place, `await files.hold(path, "exclusive", 1000); console.log(fs.readFileSync("/proc/self/task/" + process.pid + "/children", "utf8"));`);
+    const pids = await runProgram(
+      place,
+      `await files.hold(path, "exclusive", 1000); console.log(fs.readFileSync("/proc/self/task/" + process.pid + "/children", "utf8"));`,
+    );
     const pid = Number(pids.split(" ")[0]);
     expect(pid).toBeGreaterThan(0);
     for (let tries = 0; tries < 200 && isRunning(pid); tries += 1) await new Promise((settle) => setTimeout(settle, 10));
@@ -121,12 +137,14 @@ describe("the POSIX lock trap", () => {
   const transaction = `${defineOther}
     const connection = new Database(path); connection.exec("BEGIN IMMEDIATE; UPDATE item SET tag = 'mine'");`;
 
-  it.each(["wal", "delete"] as const)("CHECKOUT-14: a program's transaction on a %s database survives our looking at the file", async (journal) => {
-    const place = makePlace();
-    makeDatabase(place.path, { journal });
-    const printed = await runProgram(
-      place,
-      `const first = await files.hold(path, "write", 1000);
+  it.each(["wal", "delete"] as const)(
+    "CHECKOUT-14: a program's transaction on a %s database survives our looking at the file",
+    async (journal) => {
+      const place = makePlace();
+      makeDatabase(place.path, { journal });
+      const printed = await runProgram(
+        place,
+        `const first = await files.hold(path, "write", 1000);
        const fingerprint = await first.fingerprint();
        await first.release();
        ${transaction}
@@ -144,9 +162,10 @@ describe("the POSIX lock trap", () => {
        connection.exec("BEGIN IMMEDIATE");
        tryOther();
        await files.close();`,
-    );
-    expect(printed.split("\n")).toEqual(["checkout-busy true", "checkout-busy", "SQLITE_BUSY", "true", "SQLITE_BUSY"]);
-  });
+      );
+      expect(printed.split("\n")).toEqual(["checkout-busy true", "checkout-busy", "SQLITE_BUSY", "true", "SQLITE_BUSY"]);
+    },
+  );
 
   it("CHECKOUT-14: would not survive a descriptor opened and closed in the program itself", async () => {
     const place = makePlace();

@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DirectCheckoutFiles } from "#engine/checkouts/direct-checkout-files.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import { disk, makeDatabase, makePlace, native, onCleanup, openClient, openFiles, type Place } from "./support.ts";
+import { collect, disk, makeDatabase, makePlace, native, onCleanup, openClient, openFiles, type Place } from "./support.ts";
 
 const busy = { code: "SQLITE_BUSY" };
 const withoutRangeLocks = { ...native, hasRangeLocks: false };
@@ -43,7 +44,8 @@ describe.each(["wal", "delete", "persist", "truncate", "memory"])("a write hold 
     const error = await files.hold(place.path, "write", 60).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(EngineError);
     expect(error).toMatchObject({ code: "checkout-busy", retryable: true, untouched: `${place.path} is unchanged.` });
-    if (error instanceof EngineError && process.platform === "linux") expect(error.details.holders?.map((holder) => holder.pid)).toContain(client.pid);
+    if (error instanceof EngineError && process.platform === "linux")
+      expect(error.details.holders?.map((holder) => holder.pid)).toContain(client.pid);
     const waiting = files.hold(place.path, "write", 5000);
     await client.exec("COMMIT");
     await (await waiting).release();
@@ -62,7 +64,8 @@ describe.each([
     const client = await openClient(place.path);
     await expect(client.all("SELECT count(*) FROM item")).rejects.toMatchObject(busy);
     await expect(client.exec("BEGIN IMMEDIATE")).rejects.toMatchObject(busy);
-    for (const mode of ["write", "exclusive"] as const) await expect(files.hold(place.path, mode, 20)).rejects.toMatchObject({ code: "checkout-busy" });
+    for (const mode of ["write", "exclusive"] as const)
+      await expect(files.hold(place.path, mode, 20)).rejects.toMatchObject({ code: "checkout-busy" });
     await held.release();
     expect(await client.all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
   });
@@ -116,7 +119,9 @@ describe.each([
     const place = makePlace();
     writeFileSync(place.path, "no database ".repeat(1000));
     const held = await openFilesWith(place, locks).hold(place.path, "exclusive", 100);
-    await expect(held.changes({ fingerprint: null, pageSize: 4096, pageHashes: async () => new Uint8Array(0) })).rejects.toMatchObject({ code: "checkout-corrupt" });
+    await expect(held.changes({ fingerprint: null, pageSize: 4096, pageHashes: async () => new Uint8Array(0) })).rejects.toMatchObject({
+      code: "checkout-corrupt",
+    });
     const finished = `${place.temporary}/finished`;
     makeDatabase(finished);
     await held.swap(finished);
@@ -195,6 +200,62 @@ describe("holds", () => {
     await held.release();
     expect(Buffer.compare(disk.readWhole(`${place.path}-wal`), before)).toBe(0);
     expect(files.check(place.path, fingerprint)).toBe("same");
+  });
+
+  it.runIf(process.platform === "linux")(
+    "CHECKOUT-12: are not exclusive while any program has the file open, reading without a lock or not",
+    async () => {
+      const place = makePlace();
+      makeDatabase(place.path);
+      const file = openSync(place.path, "r");
+      const copier = spawn("sleep", ["60"], { stdio: [file, "ignore", "ignore"] });
+      onCleanup(() => copier.kill());
+      closeSync(file);
+      const files = openFiles(place);
+      await expect(files.hold(place.path, "exclusive", 20)).rejects.toMatchObject({
+        code: "checkout-busy",
+        details: { holders: [{ pid: copier.pid, access: "open" }] },
+      });
+      await (await files.hold(place.path, "write", 1000)).release();
+      const ended = once(copier, "exit");
+      copier.kill();
+      await ended;
+      await (await files.hold(place.path, "exclusive", 1000)).release();
+    },
+  );
+
+  it("CHECKOUT-7: of a file behind a link read its own WAL, and give no fingerprint", async () => {
+    const place = makePlace();
+    const elsewhere = `${place.folder}/elsewhere.db`;
+    makeDatabase(elsewhere);
+    symlinkSync(elsewhere, place.path);
+    const client = await openClient(place.path, "wal_autocheckpoint = 0");
+    await client.exec("UPDATE item SET tag = 'linked'");
+    const files = openFiles(place);
+    const held = await files.hold(place.path, "write", 1000);
+    const changes = await held.changes({ fingerprint: null, pageSize: 4096, pageHashes: async () => new Uint8Array(0) });
+    const pages = await collect(changes);
+    expect(Buffer.concat([...pages.values()]).includes("linked")).toBe(true);
+    expect(await held.fingerprint()).toBeNull();
+    await held.release();
+    expect(files.check(place.path, null)).toBe("unknown");
+  });
+
+  it("CHECKOUT-14: are not disturbed by copies taken in the same process", async () => {
+    const place = makePlace();
+    makeDatabase(place.path, { journal: "delete" });
+    const files = openFiles(place);
+    const held = await files.hold(place.path, "write", 1000);
+    const fingerprint = (await held.fingerprint()) ?? "";
+    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`)).toBe(false);
+    await expect(files.copySource({ file: place.path, into: `${place.temporary}/copy`, waitMs: 20 }, {})).rejects.toMatchObject({
+      code: "source-busy",
+    });
+    const client = await openClient(place.path);
+    await expect(client.exec("BEGIN IMMEDIATE")).rejects.toMatchObject(busy);
+    await held.release();
+    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`)).toBe(true);
+    expect(Buffer.compare(disk.readWhole(`${place.temporary}/copy`), disk.readWhole(place.path))).toBe(0);
   });
 
   it("CHECKOUT-12: tell a missing file from a busy one, and a folder from a file", async () => {

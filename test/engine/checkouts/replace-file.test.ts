@@ -6,12 +6,28 @@ import { DirectCheckoutFiles } from "#engine/checkouts/direct-checkout-files.ts"
 import type { Disk } from "#engine/io/disk.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { setFaultHandler } from "#engine/io/faults.ts";
-import { batchesBetween, differingPages, disk, knownAs, makeDatabase, makePlace, native, onCleanup, openClient, openFiles, readDatabase, type Place } from "./support.ts";
+import {
+  batchesBetween,
+  differingPages,
+  disk,
+  knownAs,
+  makeDatabase,
+  makePlace,
+  native,
+  onCleanup,
+  openClient,
+  openFiles,
+  readDatabase,
+  type Place,
+} from "./support.ts";
 
 const EMPTY = { pages: new Uint8Array(0), pageSize: 4096, pageCount: 0 };
 
 /** Two states of one database: the file at the place holds the first. */
-function makeTwoStates(place: Place, sql = "UPDATE item SET tag = 'later' WHERE id % 50 = 0; INSERT INTO item SELECT id + 10000, 'new', text FROM item WHERE id < 100"): { first: ReturnType<typeof readDatabase>; second: ReturnType<typeof readDatabase> } {
+function makeTwoStates(
+  place: Place,
+  sql = "UPDATE item SET tag = 'later' WHERE id % 50 = 0; INSERT INTO item SELECT id + 10000, 'new', text FROM item WHERE id < 100",
+): { first: ReturnType<typeof readDatabase>; second: ReturnType<typeof readDatabase> } {
   const other = `${place.folder}/other.db`;
   disk.clone(place.path, other);
   const database = new Database(other);
@@ -29,7 +45,12 @@ function checkDatabase(path: string): unknown {
   }
 }
 
-async function patchTo(place: Place, from: ReturnType<typeof readDatabase>, to: ReturnType<typeof readDatabase>, files = openFiles(place)): Promise<void> {
+async function patchTo(
+  place: Place,
+  from: ReturnType<typeof readDatabase>,
+  to: ReturnType<typeof readDatabase>,
+  files = openFiles(place),
+): Promise<void> {
   const held = await files.hold(place.path, "exclusive", 1000);
   try {
     await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: batchesBetween(from, to) });
@@ -124,7 +145,12 @@ describe("a patch", () => {
     const first = readDatabase(place.path);
     const held = await openFiles(place).hold(place.path, "exclusive", 1000);
     const bytes = first.pages.slice(0, 4096);
-    await held.patch({ ...first, batches: (async function* () { yield { numbers: Uint32Array.of(1), bytes }; })() });
+    await held.patch({
+      ...first,
+      batches: (async function* () {
+        yield { numbers: Uint32Array.of(1), bytes };
+      })(),
+    });
     await held.release();
     expect(bytes).toEqual(first.pages.slice(0, 4096));
   });
@@ -153,14 +179,19 @@ describe("a patch", () => {
     const outcomes = new Set<string>();
     for (let failAt = 0; ; failAt += 1) {
       let calls = 0;
-      const count = <A extends unknown[], R>(call: (...args: A) => R) => (...args: A): R => {
-        calls += 1;
-        if (calls === failAt + 1) throw new EngineError("disk-full", "no space");
-        return call(...args);
-      };
+      const count =
+        <A extends unknown[], R>(call: (...args: A) => R) =>
+        (...args: A): R => {
+          calls += 1;
+          if (calls === failAt + 1) throw new EngineError("disk-full", "no space");
+          return call(...args);
+        };
       const full: Disk = { ...disk, write: count(disk.write), truncate: count(disk.truncate), rename: count(disk.rename) };
       const files = new DirectCheckoutFiles({ disk: full, native, temporary: place.temporary });
-      const failure = await patchTo(place, first, second, files).then(() => null, (error: unknown) => error);
+      const failure = await patchTo(place, first, second, files).then(
+        () => null,
+        (error: unknown) => error,
+      );
       if (failure !== null) expect(failure).toMatchObject({ code: "disk-full" });
       expect(disk.list(place.temporary)).toEqual([]);
       const now = readDatabase(place.path);
@@ -217,30 +248,33 @@ describe("a finished file", () => {
     expect(disk.list(place.temporary)).toEqual(["finished"]);
   });
 
-  it.runIf(process.platform === "linux")("CHECKOUT-18: gives way to a client that opened the old one between the last look and the rename", async () => {
-    const place = makePlace();
-    makeDatabase(place.path);
-    const finished = `${place.temporary}/finished`;
-    makeDatabase(finished, { rows: 3 });
-    const inode = disk.stat(place.path)?.inode;
-    const held = await openFiles(place).hold(place.path, "exclusive", 1000);
-    let holder = 0;
-    setFaultHandler((point) => {
-      if (point !== "materialise:written") return;
-      const file = openSync(place.path, "r");
-      const child = spawn("sleep", ["60"], { stdio: [file, "ignore", "ignore"] });
-      closeSync(file);
-      onCleanup(() => child.kill());
-      holder = child.pid ?? 0;
-    });
-    onCleanup(() => setFaultHandler(null));
-    await expect(held.swap(finished)).rejects.toMatchObject({ code: "checkout-busy" });
-    expect(holder).toBeGreaterThan(0);
-    await held.release();
-    expect(disk.stat(place.path)?.inode).toBe(inode);
-    expect(disk.list(place.temporary)).toEqual([]);
-    expect(await (await openClient(place.path)).all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
-  });
+  it.runIf(process.platform === "linux")(
+    "CHECKOUT-18: gives way to a client that opened the old one between the last look and the rename",
+    async () => {
+      const place = makePlace();
+      makeDatabase(place.path);
+      const finished = `${place.temporary}/finished`;
+      makeDatabase(finished, { rows: 3 });
+      const inode = disk.stat(place.path)?.inode;
+      const held = await openFiles(place).hold(place.path, "exclusive", 1000);
+      let holder = 0;
+      setFaultHandler((point) => {
+        if (point !== "materialise:written") return;
+        const file = openSync(place.path, "r");
+        const child = spawn("sleep", ["60"], { stdio: [file, "ignore", "ignore"] });
+        closeSync(file);
+        onCleanup(() => child.kill());
+        holder = child.pid ?? 0;
+      });
+      onCleanup(() => setFaultHandler(null));
+      await expect(held.swap(finished)).rejects.toMatchObject({ code: "checkout-busy" });
+      expect(holder).toBeGreaterThan(0);
+      await held.release();
+      expect(disk.stat(place.path)?.inode).toBe(inode);
+      expect(disk.list(place.temporary)).toEqual([]);
+      expect(await (await openClient(place.path)).all("SELECT count(*) AS n FROM item")).toEqual([{ n: 500 }]);
+    },
+  );
 
   it("CHECKOUT-19: is placed where nothing is, with its fingerprint, and refused where something is", async () => {
     const place = makePlace();

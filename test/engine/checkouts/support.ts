@@ -54,7 +54,10 @@ export async function openClient(path: string, ...pragmas: string[]): Promise<Cl
 }
 
 /** A table `item` of `rows` rows, about 100 bytes each; closed again. */
-export function makeDatabase(path: string, options: { rows?: number; pageSize?: number; journal?: "wal" | "delete"; tag?: string } = {}): void {
+export function makeDatabase(
+  path: string,
+  options: { rows?: number; pageSize?: number; journal?: "wal" | "delete"; tag?: string } = {},
+): void {
   const { rows = 500, pageSize = 4096, journal = "wal", tag = "first" } = options;
   const database = new Database(path);
   database.pragma(`page_size = ${pageSize}`);
@@ -104,7 +107,10 @@ export async function collect(changes: CheckoutChanges): Promise<Map<number, Uin
 }
 
 /** Page numbers on which two contents differ, those beyond the shorter one included. */
-export function differingPages(before: { pages: Uint8Array; pageSize: number }, after: { pages: Uint8Array; pageSize: number; pageCount: number }): number[] {
+export function differingPages(
+  before: { pages: Uint8Array; pageSize: number },
+  after: { pages: Uint8Array; pageSize: number; pageCount: number },
+): number[] {
   const different: number[] = [];
   for (let page = 1; page <= after.pageCount; page += 1) {
     const old = before.pages.subarray((page - 1) * before.pageSize, page * before.pageSize);
@@ -124,7 +130,9 @@ export async function* batchesBetween(
   for (let from = 0; from < numbers.length; from += pagesMax) {
     const part = numbers.slice(from, from + pagesMax);
     const bytes = new Uint8Array(part.length * after.pageSize);
-    part.forEach((page, index) => bytes.set(after.pages.subarray((page - 1) * after.pageSize, page * after.pageSize), index * after.pageSize));
+    part.forEach((page, index) =>
+      bytes.set(after.pages.subarray((page - 1) * after.pageSize, page * after.pageSize), index * after.pageSize),
+    );
     yield { numbers: Uint32Array.from(part), bytes };
   }
 }

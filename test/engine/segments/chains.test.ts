@@ -93,6 +93,21 @@ test("CHAIN-2: the pages that set two versions apart are exactly those that diff
   );
 });
 
+test("CHAIN-2: two bases differ by their pages", async () => {
+  const random = makeRandom(22);
+  const versions = new SegmentVersions(folder);
+  const first = makePages(random, 512, 30);
+  const second = [
+    ...first.slice(0, 20).map((page, index) => (index % 4 === 1 ? editPage(random, page, index + 1) : page)),
+    ...makePages(random, 512, 40).slice(1),
+  ];
+  const [v1, v2] = [await versions.addBase(sourceOf(first)), await versions.addBase(sourceOf(second))];
+  expect([...pagesDiffering(await versions.chain(v1), await versions.chain(v2))]).toEqual(differencesOf(first, second));
+  expect([...pagesDiffering(await versions.chain(v2), await versions.chain(v1))]).toEqual(
+    differencesOf(first, second).filter((pageNumber) => pageNumber <= 30),
+  );
+});
+
 test("CHAIN-3: a merged segment stands in for the segments it covers", async () => {
   const random = makeRandom(33);
   const { versions, states } = await makeHistory(random, 1, new SegmentVersions(folder));

@@ -21,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("every input that broke comparable tools", () => {
   for (const input of HOSTILE_INPUTS) {
-    test(`${input.expect === "imports" ? "IMPORT-1" : "IMPORT-2"}: ${input.name} → ${input.expect}`, { timeout: 60_000 }, async () => {
+    test(`${input.expect === "imports" ? "IMPORT-1" : "IMPORT-2"}: ${input.name} → ${input.expect}`, { timeout: input.slow ? 120_000 : 30_000 }, async () => {
       const made = await input.make(join(folder, "source"));
       try {
         await (input.expect === "imports" ? expectImport(input, made) : expectRefusal(input, made));
@@ -54,9 +54,16 @@ async function expectImport(input: HostileInput, made: MadeInput, watchFolder = 
   expect(readdirSync(join(folder, "work"))).toEqual(["copy.db"]);
   const copy = join(folder, "work/copy.db");
   const reference = copyForReference(machine.disk.realPath(made.path), join(folder, "reference/data.db"));
-  expect(dumpDatabase(copy)).toEqual(dumpDatabase(reference));
+  expectSameLines(dumpDatabase(copy), dumpDatabase(reference));
   if (input.reports) expectCheck(report, ...input.reports);
   if (report.checks.every((check) => check.severity !== "warning")) expect(integrityOf(copy)).toBe("ok");
+}
+
+/** The difference of two long lists takes minutes to draw: only the first line that differs is compared. */
+function expectSameLines(found: readonly string[], wanted: readonly string[]): void {
+  const differs = wanted.findIndex((line, index) => line !== found[index]);
+  if (differs >= 0) expect(found[differs]).toBe(wanted[differs]);
+  expect(found.length).toBe(wanted.length);
 }
 
 async function expectRefusal(input: HostileInput, made: MadeInput): Promise<void> {

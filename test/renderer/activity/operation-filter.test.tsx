@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { countGroups, isFiltering, listActors, matchesOperation, type OperationFilter } from "../../../src-renderer/activity/operation-filter.ts";
+import {
+  countGroups,
+  isFiltering,
+  listActors,
+  matchesOperation,
+  type OperationFilter,
+} from "../../../src-renderer/activity/operation-filter.ts";
 import { operationView } from "../support/views.ts";
 
 const all: OperationFilter = { text: "", group: "all", database: null, actor: null };
@@ -16,7 +22,8 @@ test("ACTIVITY-2: kind, database and actor narrow; group counts ignore the chose
     operationView(2, { kind: "promote", actor: "agent-7" }),
     operationView(1, { kind: "fork", actor: "agent-7", database: "crm" }),
   ];
-  const kept = (filter: Partial<OperationFilter>) => operations.filter((operation) => matchesOperation(operation, { ...all, ...filter })).map((operation) => operation.id);
+  const kept = (filter: Partial<OperationFilter>) =>
+    operations.filter((operation) => matchesOperation(operation, { ...all, ...filter })).map((operation) => operation.id);
   expect(kept({ group: "create" })).toEqual([3, 1]);
   expect(kept({ database: "shop", actor: "agent-7" })).toEqual([2]);
   const counts = countGroups(operations, { ...all, group: "move", actor: "agent-7" });

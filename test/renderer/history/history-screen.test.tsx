@@ -10,7 +10,15 @@ import { branchView, operationView } from "../support/views.ts";
 const TRY_SPLIT = 7;
 
 function moved(summary: string): MoveResult {
-  return { operation: operationView(900, { kind: "rollback", summary }), branch: null, warnings: [], from: 219, to: 215, autosave: null, checkout: "none" };
+  return {
+    operation: operationView(900, { kind: "rollback", summary }),
+    branch: null,
+    warnings: [],
+    from: 219,
+    to: 215,
+    autosave: null,
+    checkout: "none",
+  };
 }
 
 async function showTrySplit() {
@@ -26,7 +34,7 @@ const detail = () => page.getByRole("complementary", { name: "Version" });
 
 test("HISTORY-7: the branch's present state is selected first, arrows move on, and the detail follows", async () => {
   renderApp("history");
-  await expect.element(page.getByRole("row", { name: /Checkpoint Left by rollback/ })).toHaveAttribute("aria-selected", "false");
+  await expect.element(page.getByRole("row", { name: /Left by rollback/ })).toHaveAttribute("aria-selected", "false");
   await expect.element(detail().getByRole("heading", { name: "split-ready" })).toBeVisible();
   await showTrySplit();
   await expect.element(detail().getByRole("heading", { name: "Unsaved changes" })).toBeVisible();
@@ -67,11 +75,11 @@ test("HISTORY-10: a fold opens and closes by keyboard, and its versions can be r
   renderApp("history");
   await showTrySplit();
   const fold = page.getByRole("row", { name: /3 automatic versions/ });
-  await fold.click();
+  await fold.getByText("288.0 KiB").click();
   await expect.element(page.getByRole("row", { name: /v217/ })).not.toBeInTheDocument();
   await userEvent.keyboard("{ArrowRight}{ArrowDown}{ArrowDown}");
   await expect.element(page.getByRole("row", { name: /v217/ })).toHaveAttribute("aria-selected", "true");
-  await fold.click();
+  await fold.getByText("288.0 KiB").click();
   await userEvent.keyboard("{Enter}");
   await expect.element(page.getByRole("row", { name: /v217/ })).not.toBeInTheDocument();
 });
@@ -82,13 +90,25 @@ test("HISTORY-11: a conflict offers both ways out, and each says which state sur
     "branch.list": () => ({ branches: [SAMPLE_BRANCHES[0] ?? conflict, conflict], total: 2, lastOperation: 1 }),
     "branch.history": () => ({ branch: conflict, versions: sampleHistory(), total: 11 }),
     "branch.checkout": () => ({ operation: operationView(5), branch: null, warnings: [], path: "/x", checkout: "rebuilt" }),
-    "branch.checkpoint": () => ({ operation: operationView(6), branch: null, warnings: [], version: 222, name: "mine", changedPages: 1, storedBytes: 1 }),
+    "branch.checkpoint": () => ({
+      operation: operationView(6),
+      branch: null,
+      warnings: [],
+      version: 222,
+      name: "mine",
+      changedPages: 1,
+      storedBytes: 1,
+    }),
   });
   await showTrySplit();
   await detail().getByRole("button", { name: "Save mine on top of the head" }).click();
-  await vi.waitFor(() => expect(api.inputsOf("branch.checkpoint")).toEqual([{ database: "shop", branch: "try-split", resolve: "put-mine-on-top" }]));
+  await vi.waitFor(() =>
+    expect(api.inputsOf("branch.checkpoint")).toEqual([{ database: "shop", branch: "try-split", resolve: "put-mine-on-top" }]),
+  );
   await detail().getByRole("button", { name: "Take the head, keep mine as an autosave" }).click();
-  await vi.waitFor(() => expect(api.inputsOf("branch.checkout")).toEqual([{ database: "shop", branch: "try-split", resolve: "take-theirs" }]));
+  await vi.waitFor(() =>
+    expect(api.inputsOf("branch.checkout")).toEqual([{ database: "shop", branch: "try-split", resolve: "take-theirs" }]),
+  );
 });
 
 test("HISTORY-12: a version opens read-only at a path that is shown and can be copied", async () => {
@@ -113,16 +133,20 @@ test("HISTORY-13: an export never replaces a file unless that is pressed, and sa
   await page.getByRole("menuitem", { name: "Export…" }).click();
   await page.getByRole("button", { name: "Choose…" }).click();
   await page.getByRole("button", { name: "Export", exact: true }).click();
-  await expect.element(page.getByRole("alert")).toHaveTextContent("The file is unchanged.");
+  await expect.element(page.getByRole("alert")).toMatchTextContent(/The file is unchanged\./);
   await page.getByRole("button", { name: "Replace the file" }).click();
-  await expect.element(page.getByText("Exported v215 to /home/you/shop-try-split-v215.db")).toBeVisible();
+  await expect.element(page.getByRole("status")).toMatchTextContent(/Exported v215 to \/home\/you\/shop-try-split-v215\.db/);
   expect(api.inputsOf("database.export").map((input) => input.overwrite)).toEqual([undefined, true]);
 });
 
 test("HISTORY-14: a long history is read page by page while it is scrolled", async () => {
   const versions = sampleHistory(1_200);
   const api = renderApp("history", {
-    "branch.history": ({ offset = 0, limit = 500 }) => ({ branch: SAMPLE_BRANCHES[0] ?? branchView(), versions: versions.slice(offset, offset + limit), total: versions.length }),
+    "branch.history": ({ offset = 0, limit = 500 }) => ({
+      branch: SAMPLE_BRANCHES[0] ?? branchView(),
+      versions: versions.slice(offset, offset + limit),
+      total: versions.length,
+    }),
   });
   const grid = page.getByRole("grid", { name: "Versions of main" });
   await expect.element(grid).toBeVisible();
@@ -139,21 +163,24 @@ test("HISTORY-15: Enter opens the row's menu and N the fork dialog at that versi
   await expect.element(page.getByRole("menuitem", { name: /Roll back to here/ })).toBeVisible();
   await userEvent.keyboard("{Escape}");
   await expect.element(page.getByRole("menuitem", { name: /Roll back to here/ })).not.toBeInTheDocument();
-  page.getByRole("grid", { name: /Versions of/ }).element().focus();
+  page
+    .getByRole("grid", { name: /Versions of/ })
+    .element()
+    .focus();
   await userEvent.keyboard("n");
-  await expect.element(page.getByRole("dialog")).toBeVisible();
-  await expect.element(page.getByRole("dialog")).toHaveTextContent("v215");
+  await expect.element(page.getByRole("dialog").getByLabelText("From")).toHaveValue("v215");
 });
 
 test("HISTORY-16: a history that cannot be read says why and can be read again", async () => {
   let works = false;
   renderApp("history", {
     "branch.history": () => {
-      if (!works) throw new FakeFailure("io-failed", "The catalog could not be read", { untouched: "Nothing was changed.", retryable: true });
+      if (!works)
+        throw new FakeFailure("io-failed", "The catalog could not be read", { untouched: "Nothing was changed.", retryable: true });
       return { branch: SAMPLE_BRANCHES[0] ?? branchView(), versions: sampleHistory(), total: 11 };
     },
   });
-  await expect.element(page.getByRole("alert")).toHaveTextContent("Nothing was changed.");
+  await expect.element(page.getByRole("alert")).toMatchTextContent(/Nothing was changed\./);
   works = true;
   await page.getByRole("button", { name: "Retry" }).click();
   await expect.element(page.getByRole("grid", { name: "Versions of main" })).toBeVisible();

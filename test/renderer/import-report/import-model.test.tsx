@@ -25,9 +25,20 @@ test("REPORT-2: a name is judged while it is typed: free, taken or not allowed, 
 test("REPORT-3: the copied report names every fact and every check", () => {
   const report = importReport();
   const text = reportText(report);
-  for (const part of [report.source, report.sourceSha256, "242,647,040 bytes", "1,204,332 rows in 14 tables", "[warning] Collation de_phonebook"]) expect(text).toContain(part);
+  for (const part of [
+    report.source,
+    report.sourceSha256,
+    "242,647,040 bytes",
+    "1,204,332 rows in 14 tables",
+    "[warning] Collation de_phonebook",
+  ])
+    expect(text).toContain(part);
   for (const check of report.checks) expect(text).toContain(`${check.check}: ${check.found}`);
   expect(contentsText(importReport({ rows: null, tables: 1 }))).toBe("1 table");
   expect(fileNameOf("C:\\data\\a b.db")).toBe("a b.db");
-  expect([shortenHome("/home/you/a", "/home/you"), shortenHome("/home/youth/a", "/home/you"), shortenHome("/a", "")]).toEqual(["~/a", "/home/youth/a", "/a"]);
+  expect([shortenHome("/home/you/a", "/home/you"), shortenHome("/home/youth/a", "/home/you"), shortenHome("/a", "")]).toEqual([
+    "~/a",
+    "/home/youth/a",
+    "/a",
+  ]);
 });

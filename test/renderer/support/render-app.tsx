@@ -27,7 +27,8 @@ export function renderApp(screen: ScreenName, handlers: FakeHandlers = {}): Fake
   const place = document.createElement("div");
   // Tests run without the stylesheet: the few rules that virtual lists need to measure themselves.
   const style = document.createElement("style");
-  style.textContent = "[role=grid], [role=treegrid] { height: 400px; overflow: auto } .relative { position: relative } .absolute { position: absolute } .h-row { height: 28px }";
+  style.textContent =
+    "[role=grid], [role=treegrid] { height: 400px; overflow: auto } .relative { position: relative } .absolute { position: absolute } .h-row { height: 28px }";
   document.body.append(style, place);
   const root = createRoot(place);
   mounted = { root, elements: [style, place] };

@@ -24,7 +24,16 @@ export function helloView(rest: Partial<RequestOutput<"app.hello">> = {}): Reque
 }
 
 export const SAMPLE_BRANCHES: readonly BranchView[] = [
-  branchView({ id: 1, name: "main", head: 198, headCheckpoint: "seed-2026-11", forkedFrom: null, ttlMs: null, expiresAt: null, checkout: { ...branchView().checkout, state: "clean" } }),
+  branchView({
+    id: 1,
+    name: "main",
+    head: 198,
+    headCheckpoint: "seed-2026-11",
+    forkedFrom: null,
+    ttlMs: null,
+    expiresAt: null,
+    checkout: { ...branchView().checkout, state: "clean" },
+  }),
   branchView({ id: 7 }),
 ];
 
@@ -34,21 +43,44 @@ export function sampleHistory(older = 0): HistoryRow[] {
   const rows = [
     historyRow(221, { ...split, place: "ahead", message: "Backfill, second try" }),
     historyRow(220, { ...split, kind: "autosave", place: "side" }),
-    historyRow(219, { place: "head", heads: ["try-split", "try-split-backfill"], checkpoints: [{ branch: "try-split", name: "split-ready" }], message: "Move totals out of orders, keep the view", changedPages: 3_012, storedBytes: 12_478_054 }),
+    historyRow(219, {
+      place: "head",
+      heads: ["try-split", "try-split-backfill"],
+      checkpoints: [{ branch: "try-split", name: "split-ready" }],
+      message: "Move totals out of orders, keep the view",
+      changedPages: 3_012,
+      storedBytes: 12_478_054,
+    }),
     historyRow(218, { kind: "autosave", actor: "agent-7" }),
     historyRow(217, { kind: "flush", changedPages: 2 }),
     historyRow(216, { kind: "autosave" }),
     historyRow(215, { checkpoints: [{ branch: "try-split", name: "after-ddl" }], storedBytes: 98_304 }),
-    historyRow(214, { message: "One column too many: this message is long enough to be cut off in any window that people use for real work", actor: "anna" }),
+    historyRow(214, {
+      message: "One column too many: this message is long enough to be cut off in any window that people use for real work",
+      actor: "anna",
+    }),
     historyRow(198, { inherited: true, branch: "main", heads: ["main"], checkpoints: [{ branch: "main", name: "seed-2026-11" }] }),
     historyRow(190, { inherited: true, branch: "main", kind: "rollback-safety" }),
     historyRow(1, { inherited: true, branch: "main", kind: "import", changedPages: 59_240, storedBytes: 187 * 1024 ** 2, actor: "anna" }),
   ];
-  const plain = Array.from({ length: older }, (_, index) => historyRow(180 - index, { inherited: true, branch: "main", changedPages: index + 1 }));
+  const plain = Array.from({ length: older }, (_, index) =>
+    historyRow(180 - index, { inherited: true, branch: "main", changedPages: index + 1 }),
+  );
   return [...rows.slice(0, -1), ...plain, ...rows.slice(-1)];
 }
 
-const KINDS: readonly OperationKind[] = ["promote", "checkpoint", "fork", "fork", "rollback", "destroy", "expire", "rename", "undo", "touch"];
+const KINDS: readonly OperationKind[] = [
+  "promote",
+  "checkpoint",
+  "fork",
+  "fork",
+  "rollback",
+  "destroy",
+  "expire",
+  "rename",
+  "undo",
+  "touch",
+];
 
 export function sampleOperations(count: number): OperationView[] {
   const summaries: Readonly<Partial<Record<OperationKind, string>>> = {
@@ -64,7 +96,14 @@ export function sampleOperations(count: number): OperationView[] {
   return Array.from({ length: count }, (_, index) => {
     const kind = KINDS[index % KINDS.length] ?? "fork";
     const state = kind === "expire" ? "permanent" : index % 7 === 3 ? "undone" : "done";
-    return operationView(count - index, { kind, state, at: Date.now() - index * 90_000, actor: index % 3 === 0 ? "anna" : `agent-${index % 5}`, summary: summaries[kind] ?? "Forked try-split from main", reverses: kind === "undo" ? 3 : null });
+    return operationView(count - index, {
+      kind,
+      state,
+      at: Date.now() - index * 90_000,
+      actor: index % 3 === 0 ? "anna" : `agent-${index % 5}`,
+      summary: summaries[kind] ?? "Forked try-split from main",
+      reverses: kind === "undo" ? 3 : null,
+    });
   });
 }
 
@@ -77,7 +116,11 @@ export function sampleHandlers(): FakeHandlers {
     "app.saveSettings": () => null,
     "app.forgetRecent": ({ path }) => helloView().recent.filter((recent) => recent.path !== path),
     "store.status": () => storeView(),
-    "database.list": () => [databaseView(), databaseView({ name: "crm-eval", uid: "d2", branches: 1_204 }), databaseView({ name: "ledger", uid: "d3", branches: 12 })],
+    "database.list": () => [
+      databaseView(),
+      databaseView({ name: "crm-eval", uid: "d2", branches: 1_204 }),
+      databaseView({ name: "ledger", uid: "d3", branches: 12 }),
+    ],
     "database.inspect": () => importReport(),
     "branch.list": () => ({ branches: SAMPLE_BRANCHES, total: SAMPLE_BRANCHES.length, lastOperation: 48_211 }),
     "branch.changes": () => ({ changed: [], removed: [], total: SAMPLE_BRANCHES.length, lastOperation: 48_211 }),
@@ -103,7 +146,9 @@ export function sampleHandlers(): FakeHandlers {
       trashView(3, { kind: "database", database: "staging", name: "staging", reason: "drop", actor: "anna" }),
     ],
     "operation.list": ({ before = Number.MAX_SAFE_INTEGER, limit = 500, actor, database }) => ({
-      operations: operations.filter((each) => each.id < before && (!actor || each.actor === actor) && (!database || each.database === database)).slice(0, limit),
+      operations: operations
+        .filter((each) => each.id < before && (!actor || each.actor === actor) && (!database || each.database === database))
+        .slice(0, limit),
       total: operations.length,
     }),
     "operation.preview": ({ operation }) => ({

@@ -1,26 +1,43 @@
 /** Example views for tests and pictures; every field can be overridden. */
-import type {
-  BranchView,
-  DatabaseView,
-  HistoryRow,
-  ImportReport,
-  JobView,
-  OperationView,
-  StoreView,
-  TrashView,
-} from "#shared/views.ts";
+import type { BranchView, DatabaseView, HistoryRow, ImportReport, JobView, OperationView, StoreView, TrashView } from "#shared/views.ts";
 
 export const NOW = Date.UTC(2026, 10, 30, 12, 0, 0);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 export function storeView(rest: Partial<StoreView> = {}): StoreView {
-  const base = { spec: "/home/you/work/shop.coppice", path: "/home/you/work/shop.coppice", uid: "5f0c9a7d21b84e6c9d3a1b2c3d4e5f60", formatVersion: 1 };
-  return { ...base, createdAt: NOW - 40 * 24 * HOUR, databases: 3, branches: 587, trashed: 3, lastOperation: 48_211, durableAt: NOW - 3_000, warnings: [], ...rest };
+  const base = {
+    spec: "/home/you/work/shop.coppice",
+    path: "/home/you/work/shop.coppice",
+    uid: "5f0c9a7d21b84e6c9d3a1b2c3d4e5f60",
+    formatVersion: 1,
+  };
+  return {
+    ...base,
+    createdAt: NOW - 40 * 24 * HOUR,
+    databases: 3,
+    branches: 587,
+    trashed: 3,
+    lastOperation: 48_211,
+    durableAt: NOW - 3_000,
+    warnings: [],
+    ...rest,
+  };
 }
 
 export function databaseView(rest: Partial<DatabaseView> = {}): DatabaseView {
-  return { name: "shop", uid: "d1", createdAt: NOW - 40 * 24 * HOUR, branches: 587, versions: 222, pageSize: 4096, pageCount: 59_240, storedBytes: 187 * 1024 ** 2, source: "/home/you/shop.db", ...rest };
+  return {
+    name: "shop",
+    uid: "d1",
+    createdAt: NOW - 40 * 24 * HOUR,
+    branches: 587,
+    versions: 222,
+    pageSize: 4096,
+    pageCount: 59_240,
+    storedBytes: 187 * 1024 ** 2,
+    source: "/home/you/shop.db",
+    ...rest,
+  };
 }
 
 export function branchView(rest: Partial<BranchView> = {}): BranchView {
@@ -41,7 +58,13 @@ export function branchView(rest: Partial<BranchView> = {}): BranchView {
     protected: false,
     meta: {},
     checkpoints: 3,
-    checkout: { state: "unsaved", path: "/home/you/work/shop.coppice/checkouts/shop/try-split.db", base: 219, fileBytes: 242_647_040, walBytes: 1_258_291 },
+    checkout: {
+      state: "unsaved",
+      path: "/home/you/work/shop.coppice/checkouts/shop/try-split.db",
+      base: 219,
+      fileBytes: 242_647_040,
+      walBytes: 1_258_291,
+    },
     ...rest,
   };
 }
@@ -86,11 +109,33 @@ export function operationView(id: number, rest: Partial<OperationView> = {}): Op
 }
 
 export function trashView(id: number, rest: Partial<TrashView> = {}): TrashView {
-  return { kind: "branch", id, database: "shop", name: `attempt-${id}`, head: 200 + id, trashedAt: NOW - id * HOUR, actor: "agent-7", reason: "destroy", purgeAt: NOW + (168 - id) * HOUR, ...rest };
+  return {
+    kind: "branch",
+    id,
+    database: "shop",
+    name: `attempt-${id}`,
+    head: 200 + id,
+    trashedAt: NOW - id * HOUR,
+    actor: "agent-7",
+    reason: "destroy",
+    purgeAt: NOW + (168 - id) * HOUR,
+    ...rest,
+  };
 }
 
 export function jobView(rest: Partial<JobView> = {}): JobView {
-  return { id: "job-1", title: "Importing crm.db", phase: "Copying pages", done: 62_000_000, total: 100_000_000, unit: "bytes", startedAt: NOW - 4_000, state: "running", cancellable: true, ...rest };
+  return {
+    id: "job-1",
+    title: "Importing crm.db",
+    phase: "Copying pages",
+    done: 62_000_000,
+    total: 100_000_000,
+    unit: "bytes",
+    startedAt: NOW - 4_000,
+    state: "running",
+    cancellable: true,
+    ...rest,
+  };
 }
 
 export function importReport(rest: Partial<ImportReport> = {}): ImportReport {
@@ -109,13 +154,23 @@ export function importReport(rest: Partial<ImportReport> = {}): ImportReport {
     rows: 1_204_332,
     checks: [
       { severity: "ok", check: "SQLite header", found: "Format 3, page size 4,096, 59,240 pages", action: "Kept" },
-      { severity: "note", check: "Left-over WAL", found: "318 frames, 48 committed transactions; last 6 frames are incomplete", action: "48 applied to the copy, 6 ignored as SQLite would" },
+      {
+        severity: "note",
+        check: "Left-over WAL",
+        found: "318 frames, 48 committed transactions; last 6 frames are incomplete",
+        action: "48 applied to the copy, 6 ignored as SQLite would",
+      },
       { severity: "note", check: "Text encoding", found: "UTF-16le", action: "Kept" },
       { severity: "ok", check: "Journal mode", found: "WAL", action: "Restored on export" },
       { severity: "ok", check: "Integrity", found: "quick_check ok", action: "–" },
       { severity: "ok", check: "Foreign keys", found: "0 violations in 9 constraints", action: "–" },
       { severity: "ok", check: "Schema", found: "14 tables, 22 indexes, 1 view, 3 triggers", action: "Kept" },
-      { severity: "warning", check: "Collation de_phonebook", found: "Not available here, used by 2 indexes", action: "Bytes kept; ordering by these two needs the program that made the file" },
+      {
+        severity: "warning",
+        check: "Collation de_phonebook",
+        found: "Not available here, used by 2 indexes",
+        action: "Bytes kept; ordering by these two needs the program that made the file",
+      },
       { severity: "ok", check: "Other writers", found: "None hold the file", action: "–" },
     ],
     canImport: true,
