@@ -98,7 +98,9 @@ async function measureInFlight(catalog: Catalog, main: BranchRecord): Promise<nu
 
 const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), "coppice-bench-"));
 try {
-  console.log(`range locks: ${PORTS.native.hasRangeLocks ? "yes" : "no"}; ${ROUNDS} rounds; ${IN_FLIGHT} callers, ${IN_FLIGHT_FORKS} forks`);
+  console.log(
+    `range locks: ${PORTS.native.hasRangeLocks ? "yes" : "no"}; ${ROUNDS} rounds; ${IN_FLIGHT} callers, ${IN_FLIGHT_FORKS} forks`,
+  );
   console.log("branches   append ms   fork ms   p95 ms   fork/append   64 in flight /s");
   for (const size of SIZES) {
     const path = join(folder, `catalog-${size}`);
@@ -106,14 +108,24 @@ try {
     Catalog.create(join(path, "catalog.db"), PORTS, { uid: systemRandomness.bytes(16), at: systemClock.now() });
     const catalog = Catalog.open(join(path, "catalog.db"), PORTS);
     const main = await createMain(catalog);
-    await catalog.commit(forkDraft(main, Array.from({ length: size - 1 }, (_, index) => `branch-${index}`)));
+    await catalog.commit(
+      forkDraft(
+        main,
+        Array.from({ length: size - 1 }, (_, index) => `branch-${index}`),
+      ),
+    );
     const log = openSync(join(path, "append.log"), "w");
     const { appends, forks } = await measureForks(catalog, main, log);
     closeSync(log);
     const [append, fork] = [quantile(appends, 0.5), quantile(forks, 0.5)];
     const rate = await measureInFlight(catalog, main);
     catalog.close();
-    const cells = [String(size).padStart(8), append.toFixed(3).padStart(11), fork.toFixed(3).padStart(9), quantile(forks, 0.95).toFixed(3).padStart(8)];
+    const cells = [
+      String(size).padStart(8),
+      append.toFixed(3).padStart(11),
+      fork.toFixed(3).padStart(9),
+      quantile(forks, 0.95).toFixed(3).padStart(8),
+    ];
     console.log(`${cells.join(" ")} ${(fork / append).toFixed(2).padStart(13)} ${rate.toFixed(0).padStart(17)}`);
   }
 } finally {

@@ -29,7 +29,6 @@ function handleEvent(api: Api, event: HostEvent): void {
 function useSession(api: Api) {
   const [queryClient] = useState(createQueryClient);
   const [state, setState] = useState<{ readonly ready: boolean; readonly error: ErrorView | null }>({ ready: false, error: null });
-  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     // Subscribed before the first request is sent: an event in between would be lost.
     const stops = [
@@ -54,8 +53,8 @@ function useSession(api: Api) {
       ended = true;
       for (const stop of stops) stop();
     };
-  }, [api, queryClient, attempt]);
-  return { queryClient, ...state, retry: () => setAttempt((count) => count + 1) };
+  }, [api, queryClient]);
+  return { queryClient, ...state };
 }
 
 export function App({ api }: { readonly api: Api }) {
@@ -71,7 +70,7 @@ export function App({ api }: { readonly api: Api }) {
                 <Shell />
               ) : session.error ? (
                 <div className="mx-auto max-w-160 p-8">
-                  <ErrorPanel error={session.error} onRetry={session.error.retryable ? session.retry : () => location.reload()} retryLabel={session.error.retryable ? "Retry" : "Reload"} />
+                  <ErrorPanel error={session.error} onRetry={() => location.reload()} retryLabel="Reload" />
                 </div>
               ) : (
                 <Skeleton lines={6} className="p-8" />

@@ -34,7 +34,12 @@ export async function performOrReport<K extends VerbName>(api: Api, name: K, inp
 const PARALLEL_MAX = 32;
 
 /** One act on many objects: one toast, one Undo. Stops at the first failure and says how far it came. */
-export async function performMany<K extends VerbName>(api: Api, name: K, inputs: readonly RequestInput<K>[], describe: (count: number) => string): Promise<void> {
+export async function performMany<K extends VerbName>(
+  api: Api,
+  name: K,
+  inputs: readonly RequestInput<K>[],
+  describe: (count: number) => string,
+): Promise<void> {
   const operations: number[] = [];
   let failure: unknown = null;
   for (let from = 0; from < inputs.length && failure === null; from += PARALLEL_MAX) {
@@ -108,7 +113,11 @@ export async function undoOperation(api: Api, operation: number | null, chain = 
     }
     const blocked = view.code === "undo-blocked" && !chain && operation !== null;
     const count = view.details.operations?.length ?? 0;
-    showError(view, blocked ? () => void undoOperation(api, operation, true) : null, blocked ? `Undo ${count > 0 ? count + 1 : "all"} operations` : undefined);
+    showError(
+      view,
+      blocked ? () => void undoOperation(api, operation, true) : null,
+      blocked ? `Undo ${count > 0 ? count + 1 : "all"} operations` : undefined,
+    );
   }
 }
 

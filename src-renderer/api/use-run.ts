@@ -1,17 +1,13 @@
 import { useState } from "react";
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
 import type { ErrorView } from "#shared/error-codes.ts";
-import type { JobView } from "#shared/views.ts";
 import { toErrorView } from "./api-error.ts";
 import { useApi } from "./queries.ts";
-import { useJobSince } from "./use-job.ts";
 
 export interface Run<K extends RequestName> {
   /** Sends the request; does nothing while one is under way. Answers null when it failed or was cancelled. */
   readonly start: (input: RequestInput<K>) => Promise<RequestOutput<K> | null>;
   readonly running: boolean;
-  /** Its job in the host, once that is announced. */
-  readonly job: JobView | null;
   /** The last answer; kept while the next run is under way. */
   readonly result: RequestOutput<K> | null;
   readonly error: ErrorView | null;
@@ -20,13 +16,12 @@ export interface Run<K extends RequestName> {
 /** A request that is started by a press and may take long: reports, sweeps. Nothing is cached. */
 export function useRun<K extends RequestName>(name: K): Run<K> {
   const api = useApi();
-  const [since, setSince] = useState<number | null>(null);
+  const [running, setRunning] = useState(false);
   const [result, setResult] = useState<RequestOutput<K> | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
-  const job = useJobSince(since);
   const start = async (input: RequestInput<K>) => {
-    if (since !== null) return null;
-    setSince(Date.now());
+    if (running) return null;
+    setRunning(true);
     setError(null);
     try {
       const output = await api.request(name, input);
@@ -37,8 +32,8 @@ export function useRun<K extends RequestName>(name: K): Run<K> {
       setError(view.code === "cancelled" ? null : view);
       return null;
     } finally {
-      setSince(null);
+      setRunning(false);
     }
   };
-  return { start, running: since !== null, job, result, error };
+  return { start, running, result, error };
 }

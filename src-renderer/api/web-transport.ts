@@ -18,7 +18,11 @@ function failure(code: ErrorView["code"], message: string, hint: string): Result
   return { ok: false, error: { code, message, hint, untouched: null, retryable: true, details: {} } };
 }
 
-const REFUSED = failure("permission-denied", "This link to Coppice was used before", "Press Enter where Coppice runs, and open the link that it prints.");
+const REFUSED = failure(
+  "permission-denied",
+  "This link to Coppice was used before",
+  "Press Enter where Coppice runs, and open the link that it prints.",
+);
 
 /** A socket that never opened does not say why: the host does. */
 async function isRefused(): Promise<boolean> {
@@ -92,8 +96,11 @@ export function openWebTransport(token: string): Transport {
     next.addEventListener("close", () => {
       const wasOpen = socket === next;
       socket = null;
-      for (const id of [...sent.keys()]) {
-        settle(id, failure("outcome-unknown", "The connection to Coppice broke before it answered", "Look at Activity to see what was done."));
+      for (const id of sent.keys()) {
+        settle(
+          id,
+          failure("outcome-unknown", "The connection to Coppice broke before it answered", "Look at Activity to see what was done."),
+        );
       }
       emit({ type: "connection", state: "lost" });
       void reconnect(wasOpen);
@@ -131,7 +138,10 @@ function uploadFile(token: string, file: File, options: GiveFileOptions): Promis
     request.upload.addEventListener("progress", (event) => options.onProgress?.(event.loaded));
     request.addEventListener("load", () => {
       const answer = request.response as Result<{ readonly path: string }> | null;
-      resolve(answer ?? failure("io-failed", `Upload of ${file.name} was refused (HTTP ${request.status})`, "The file on your disk is unchanged."));
+      resolve(
+        answer ??
+          failure("io-failed", `Upload of ${file.name} was refused (HTTP ${request.status})`, "The file on your disk is unchanged."),
+      );
     });
     request.addEventListener("error", () => resolve(failure("io-failed", `Upload of ${file.name} broke`, "Is Coppice still running?")));
     request.addEventListener("abort", () => resolve(failure("cancelled", `Upload of ${file.name} cancelled`, "Nothing was kept.")));

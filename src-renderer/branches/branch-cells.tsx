@@ -10,7 +10,9 @@ import { formatCount, formatPlural } from "../ui/format.ts";
 import { statusOf, type Row, type Tally } from "./rows.ts";
 
 const NONE = <span className="text-ink-3">–</span>;
-const QUIET_STATES: Readonly<Record<Extract<CheckoutState, "clean" | "stale" | "none">, { readonly word: ReactNode; readonly title: string }>> = {
+const QUIET_STATES: Readonly<
+  Record<Extract<CheckoutState, "clean" | "stale" | "none">, { readonly word: ReactNode; readonly title: string }>
+> = {
   clean: { word: "Clean", title: "The file equals the head" },
   stale: { word: "Stale", title: "The head has moved on; the file holds nothing unsaved and is renewed when it is opened" },
   none: { word: NONE, title: "No file yet: it is made when the branch is opened" },
@@ -28,7 +30,15 @@ export function describeFork(branch: BranchView): string {
   return `${from.branch ?? "(purged)"}@${from.checkpoint ?? `v${from.version}`}`;
 }
 
-export function Cell({ children, className, title }: { readonly children?: ReactNode; readonly className?: string; readonly title?: string }) {
+export function Cell({
+  children,
+  className,
+  title,
+}: {
+  readonly children?: ReactNode;
+  readonly className?: string;
+  readonly title?: string;
+}) {
   return (
     <div role="gridcell" title={title} className={cx("name-cut text-xs text-ink-2", className)}>
       {children}
@@ -71,7 +81,11 @@ function NameText({ row }: { readonly row: Row }) {
   if (row.kind === "folder") {
     return (
       <>
-        {row.expanded ? <FolderOpen size={14} aria-hidden className="shrink-0 text-ink-3" /> : <Folder size={14} aria-hidden className="shrink-0 text-ink-3" />}
+        {row.expanded ? (
+          <FolderOpen size={14} aria-hidden className="shrink-0 text-ink-3" />
+        ) : (
+          <Folder size={14} aria-hidden className="shrink-0 text-ink-3" />
+        )}
         <span className="name-cut font-medium">{row.path}</span>
         <span className="shrink-0 text-xs text-ink-3 tabular-nums">{formatPlural(row.tally.count, "branch", "branches")}</span>
       </>
@@ -92,7 +106,9 @@ function NameText({ row }: { readonly row: Row }) {
   return (
     <>
       <span className={cx("name-cut", row.context && "text-ink-3")}>{row.label}</span>
-      {row.branch.forkedFrom === null && row.branch.name === "main" ? <span className="shrink-0 text-xs font-normal text-ink-3">default</span> : null}
+      {row.branch.forkedFrom === null && row.branch.name === "main" ? (
+        <span className="shrink-0 text-xs font-normal text-ink-3">default</span>
+      ) : null}
     </>
   );
 }
@@ -121,7 +137,11 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
   const { row, actions } = props;
   const Chevron = row.expanded ? ChevronDown : ChevronRight;
   return (
-    <div role="gridcell" className={cx("flex h-full min-w-0 items-center gap-1.5", row.kind === "folder" && "col-span-full")} style={{ paddingLeft: props.inset + Math.max(0, row.level - 2) * 14 }}>
+    <div
+      role="gridcell"
+      className={cx("flex h-full min-w-0 items-center gap-1.5", row.kind === "folder" && "col-span-full")}
+      style={{ paddingLeft: props.inset + Math.max(0, row.level - 2) * 14 }}
+    >
       {row.expandable ? (
         <button
           type="button"
@@ -140,12 +160,14 @@ export function NameCell(props: { readonly row: Row; readonly inset: number; rea
       ) : (
         <span className="w-3.5 shrink-0" />
       )}
-      {row.kind === "branch" && props.renaming ? <RenameInput branch={row.branch} onDone={(to) => actions.onRename(row.branch, to)} /> : <NameText row={row} />}
+      {row.kind === "branch" && props.renaming ? (
+        <RenameInput branch={row.branch} onDone={(to) => actions.onRename(row.branch, to)} />
+      ) : (
+        <NameText row={row} />
+      )}
       {props.renaming ? null : (
         <span className="ml-auto hidden shrink-0 group-hover:flex">
-          {row.kind === "branch" ? (
-            <QuickAction icon={GitFork} label="Fork" onClick={() => actions.onFork(row.branch)} />
-          ) : null}
+          {row.kind === "branch" ? <QuickAction icon={GitFork} label="Fork" onClick={() => actions.onFork(row.branch)} /> : null}
           <QuickAction icon={Ellipsis} label="Actions" onClick={(event) => actions.onMenu(row, event)} />
         </span>
       )}
@@ -211,7 +233,9 @@ export function RowCells({ row }: { readonly row: Row }) {
         <Cell className="narrow:hidden" />
         <Cell />
         <Cell className="text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
-        <Cell className="flex items-center">{row.kind === "bundle" ? <TallyBar parts={parts} /> : <StatusBadge status={row.status} />}</Cell>
+        <Cell className="flex items-center">
+          {row.kind === "bundle" ? <TallyBar parts={parts} /> : <StatusBadge status={row.status} />}
+        </Cell>
         <Cell />
       </>
     );
@@ -223,9 +247,7 @@ export function RowCells({ row }: { readonly row: Row }) {
       <Cell title={describeFork(branch)} className={branch.forkedFrom ? "" : "text-ink-3"}>
         {describeFork(branch)}
       </Cell>
-      <Cell title={`v${branch.head}`}>
-        {branch.headCheckpoint ?? <span className="text-ink-3 tabular-nums">v{branch.head}</span>}
-      </Cell>
+      <Cell title={`v${branch.head}`}>{branch.headCheckpoint ?? <span className="text-ink-3 tabular-nums">v{branch.head}</span>}</Cell>
       <Cell className="text-right">
         <RelativeTime at={branch.headAt} />
       </Cell>

@@ -11,7 +11,19 @@ function colorOf(row: Row): string {
 }
 
 /** Filled dot: clean. Ring: unsaved work. Capsule: bundle. Square: a folded group of it. */
-function NodeMark({ node, row, color, y, fill }: { readonly node: GraphNode; readonly row: Row; readonly color: string; readonly y: number; readonly fill: string }) {
+function NodeMark({
+  node,
+  row,
+  color,
+  y,
+  fill,
+}: {
+  readonly node: GraphNode;
+  readonly row: Row;
+  readonly color: string;
+  readonly y: number;
+  readonly fill: string;
+}) {
   const x = laneX(node.lane);
   if (row.kind === "bundle") {
     return (
@@ -23,7 +35,8 @@ function NodeMark({ node, row, color, y, fill }: { readonly node: GraphNode; rea
     );
   }
   if (row.kind === "group") return <rect x={x - 4} y={y - 4} width={8} height={8} rx={2} fill={fill} stroke={color} />;
-  if (row.kind === "branch" && (row.branch.checkout.state === "unsaved" || row.branch.checkout.state === "conflict")) return <circle cx={x} cy={y} r={4.5} fill={fill} stroke={color} />;
+  if (row.kind === "branch" && (row.branch.checkout.state === "unsaved" || row.branch.checkout.state === "conflict"))
+    return <circle cx={x} cy={y} r={4.5} fill={fill} stroke={color} />;
   return <circle cx={x} cy={y} r={5} fill={color} stroke="none" />;
 }
 
@@ -44,7 +57,16 @@ export const BranchGraph = memo(function BranchGraph(props: {
   const trunks = graph.trunks.filter((trunk) => trunk.row <= last && trunk.lastRow >= first);
   const visible = graph.nodes.slice(first, last + 1).filter((node) => node !== null);
   return (
-    <svg aria-hidden className="pointer-events-none absolute left-0" style={{ top }} width={width} height={height} viewBox={`0 ${top} ${width} ${height}`} fill="none" strokeWidth={2}>
+    <svg
+      aria-hidden
+      className="pointer-events-none absolute left-0"
+      style={{ top }}
+      width={width}
+      height={height}
+      viewBox={`0 ${top} ${width} ${height}`}
+      fill="none"
+      strokeWidth={2}
+    >
       {visible.map((node) => {
         const row = rows[node.row];
         return row && node.from ? <path key={row.key} d={edgePath(node, rowHeight)} stroke={colorOf(row)} /> : null;
@@ -58,7 +80,16 @@ export const BranchGraph = memo(function BranchGraph(props: {
         if (!row) return null;
         const isSelected = row.kind === "branch" && props.selected.has(row.branch.id);
         const y = node.row * rowHeight + rowHeight / 2;
-        return <NodeMark key={row.key} node={node} row={row} color={colorOf(row)} y={y} fill={isSelected ? "var(--selected)" : "var(--canvas)"} />;
+        return (
+          <NodeMark
+            key={row.key}
+            node={node}
+            row={row}
+            color={colorOf(row)}
+            y={y}
+            fill={isSelected ? "var(--selected)" : "var(--canvas)"}
+          />
+        );
       })}
     </svg>
   );

@@ -25,7 +25,13 @@ const COMMAND_LETTERS = /^[npc]$/;
 const GRID =
   "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_82px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_78px_70px_minmax(76px,.6fr)_18px]";
 
-const COLUMNS: readonly { readonly column: SortColumn; readonly title: string; readonly hint?: string; readonly right?: boolean; readonly wideOnly?: boolean }[] = [
+const COLUMNS: readonly {
+  readonly column: SortColumn;
+  readonly title: string;
+  readonly hint?: string;
+  readonly right?: boolean;
+  readonly wideOnly?: boolean;
+}[] = [
   { column: "name", title: "Branch" },
   { column: "from", title: "Forked from" },
   { column: "head", title: "Head" },
@@ -53,7 +59,11 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
             style={column === "name" ? { paddingLeft: inset } : undefined}
           >
             {sortable ? (
-              <button type="button" className="inline-flex items-center gap-1 hover:text-ink" onClick={() => changeBranchesView({ sort: { column, descending: on && !sort.descending } })}>
+              <button
+                type="button"
+                className="inline-flex items-center gap-1 hover:text-ink"
+                onClick={() => changeBranchesView({ sort: { column, descending: on && !sort.descending } })}
+              >
                 {title}
                 {on ? <Arrow size={12} aria-hidden /> : null}
               </button>
@@ -98,7 +108,6 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       aria-expanded={row.expandable ? row.expanded : undefined}
       draggable={branch !== null && !props.renaming}
       onClick={(event) => actions.onPress(row, event)}
-      onKeyDown={undefined}
       onDoubleClick={() => row.expandable && actions.onToggle(row)}
       onContextMenu={(event) => {
         event.preventDefault();
@@ -183,13 +192,19 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
   };
   const extendTo = (row: Row) => {
     changeBranchesView({ focusedKey: row.key });
-    selectBranches(row.kind === "branch" ? row.branch.id : null, idsBetween(state.current.rows, state.current.anchorKey ?? row.key, row.key));
+    selectBranches(
+      row.kind === "branch" ? row.branch.id : null,
+      idsBetween(state.current.rows, state.current.anchorKey ?? row.key, row.key),
+    );
   };
   const toggleSelected = (row: Row) => {
     const next = new Set(state.current.selection);
     const ids = idsOfRow(row);
     const all = ids.every((id) => next.has(id));
-    for (const id of ids) all ? next.delete(id) : next.add(id);
+    for (const id of ids) {
+      if (all) next.delete(id);
+      else next.add(id);
+    }
     state.current.anchorKey = row.key;
     changeBranchesView({ focusedKey: row.key });
     selectBranches(row.kind === "branch" && !all ? row.branch.id : ([...next].at(-1) ?? null), next);
@@ -220,7 +235,15 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
       onDragOver: (row) => setDropKey(row?.key ?? null),
       onDropBranch: (source, onto, event) => {
         if (source === onto.name) return;
-        setMenu({ x: event.clientX, y: event.clientY, entries: dropEntries(source, onto, () => void performOrReport(api, "branch.promote", { database: onto.database, source, onto: onto.name })) });
+        setMenu({
+          x: event.clientX,
+          y: event.clientY,
+          entries: dropEntries(
+            source,
+            onto,
+            () => void performOrReport(api, "branch.promote", { database: onto.database, source, onto: onto.name }),
+          ),
+        });
       },
     }),
     [api],
@@ -250,7 +273,8 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
     if (!row) return;
     if (move.kind === "toggle") toggleRow(row.key, move.open);
     if (move.kind === "select-toggle") toggleSelected(row);
-    if (move.kind === "focus") move.extend ? extendTo(row) : focusRow(row);
+    if (move.kind === "focus" && move.extend) extendTo(row);
+    if (move.kind === "focus" && !move.extend) focusRow(row);
     if (move.kind === "menu") {
       const box = document.querySelector(`#row-${CSS.escape(row.key)}`)?.getBoundingClientRect();
       openMenuFor(row, (box?.left ?? 0) + inset + 24, box?.bottom ?? 0);
@@ -297,7 +321,9 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
             />
           );
         })}
-        {graph && last >= first ? <BranchGraph graph={graph} rows={rows} first={first} last={last} rowHeight={ROW_HEIGHT} width={inset} selected={selection} /> : null}
+        {graph && last >= first ? (
+          <BranchGraph graph={graph} rows={rows} first={first} last={last} rowHeight={ROW_HEIGHT} width={inset} selected={selection} />
+        ) : null}
       </div>
       <MenuAt
         label="Branch actions"

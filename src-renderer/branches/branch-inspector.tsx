@@ -11,6 +11,7 @@ import { menuEntries, runCommand } from "../commands/commands.ts";
 import { FileBadge, StatusBadge } from "../ui/badge.tsx";
 import { Button, IconButton, SplitButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
+import { cx } from "../ui/cx.ts";
 import { Facts, Section, type Fact } from "../ui/facts.tsx";
 import { Bytes, Countdown, RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
@@ -30,7 +31,14 @@ function Heading({ branch }: { readonly branch: BranchView }) {
   return (
     <div className="flex items-start gap-2">
       <svg width="12" height="12" className="mt-1 shrink-0" aria-hidden>
-        <circle cx="6" cy="6" r={unsaved ? 4.5 : 5} fill={unsaved ? "none" : laneColor(branch.name)} stroke={unsaved ? laneColor(branch.name) : "none"} strokeWidth="2" />
+        <circle
+          cx="6"
+          cy="6"
+          r={unsaved ? 4.5 : 5}
+          fill={unsaved ? "none" : laneColor(branch.name)}
+          stroke={unsaved ? laneColor(branch.name) : "none"}
+          strokeWidth="2"
+        />
       </svg>
       <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-1">
         <h2 title={branch.name} className="name-cut text-md font-semibold">
@@ -55,7 +63,11 @@ function Actions({ branch }: { readonly branch: BranchView }) {
   const run = (id: string) => () => void runCommand(api, id);
   const item = (id: string, label: string): MenuEntry => ({ kind: "item", id, label, run: run(id) });
   const desktop = useAppState((state) => state.hello?.host === "electron");
-  const open = [item("branch.copy-path", "Copy path"), item("branch.copy-command", "Copy sqlite3 command"), ...(desktop ? [item("branch.reveal", "Show in file manager")] : [])];
+  const open = [
+    item("branch.copy-path", "Copy path"),
+    item("branch.copy-command", "Copy sqlite3 command"),
+    ...(desktop ? [item("branch.reveal", "Show in file manager")] : []),
+  ];
   return (
     <div className="mt-2.5 grid grid-cols-2 gap-1.5">
       <Button variant="primary" icon={GitFork} onClick={run("branch.fork")}>
@@ -115,7 +127,8 @@ function FileNotice({ branch }: { readonly branch: BranchView }) {
           </>
         }
       >
-        The file holds unsaved work on {branch.checkout.base === null ? "an older version" : `v${branch.checkout.base}`}, but the head is v{branch.head}. Either way what is in the file stays as a version.
+        The file holds unsaved work on {branch.checkout.base === null ? "an older version" : `v${branch.checkout.base}`}, but the head is v
+        {branch.head}. Either way what is in the file stays as a version.
       </Notice>
     );
   }
@@ -138,23 +151,91 @@ function shortPath(path: string): string {
   return parts.length > 3 ? `…/${parts.slice(-2).join("/")}` : path;
 }
 
+const quiet = (text: ReactNode) => <span className="text-ink-3">{text}</span>;
+
 function branchFacts(branch: BranchView, detail: BranchDetail | undefined, onExtend: () => void): readonly Fact[] {
   const { forkedFrom, checkout } = branch;
-  const quiet = (text: ReactNode) => <span className="text-ink-3">{text}</span>;
-  const states = { none: "no file yet", clean: "nothing", unsaved: "changes in the file", stale: "nothing; the file is older than the head", conflict: "changes on an older head", missing: "unknown: the file is gone" };
+  const states = {
+    none: "no file yet",
+    clean: "nothing",
+    unsaved: "changes in the file",
+    stale: "nothing; the file is older than the head",
+    conflict: "changes on an older head",
+    missing: "unknown: the file is gone",
+  };
   return [
-    { label: "Head", value: <>{branch.headCheckpoint ?? `v${branch.head}`} {quiet(<>{branch.headCheckpoint ? `v${branch.head} · ` : ""}<RelativeTime at={branch.headAt} suffix=" ago" /></>)}</>, title: formatIso(branch.headAt) },
-    { label: "Forked from", value: forkedFrom ? <>{forkedFrom.branch ?? "a purged branch"} {quiet(`@ ${forkedFrom.checkpoint ? `${forkedFrom.checkpoint}, ` : ""}v${forkedFrom.version}`)}</> : quiet("root") },
-    { label: "Created", value: <><RelativeTime at={branch.createdAt} suffix=" ago" /> {quiet(`by ${branch.actor}`)}</>, title: branch.actor },
+    {
+      label: "Head",
+      value: (
+        <>
+          {branch.headCheckpoint ?? `v${branch.head}`}{" "}
+          {quiet(
+            <>
+              {branch.headCheckpoint ? `v${branch.head} · ` : ""}
+              <RelativeTime at={branch.headAt} suffix=" ago" />
+            </>,
+          )}
+        </>
+      ),
+      title: formatIso(branch.headAt),
+    },
+    {
+      label: "Forked from",
+      value: forkedFrom ? (
+        <>
+          {forkedFrom.branch ?? "a purged branch"}{" "}
+          {quiet(`@ ${forkedFrom.checkpoint ? `${forkedFrom.checkpoint}, ` : ""}v${forkedFrom.version}`)}
+        </>
+      ) : (
+        quiet("root")
+      ),
+    },
+    {
+      label: "Created",
+      value: (
+        <>
+          <RelativeTime at={branch.createdAt} suffix=" ago" /> {quiet(`by ${branch.actor}`)}
+        </>
+      ),
+      title: branch.actor,
+    },
     {
       label: "Expires",
-      value: branch.expiresAt === null ? quiet("never") : <>in <Countdown until={branch.expiresAt} /> <button type="button" className={LINK} title="Start its time anew" onClick={onExtend}>Extend</button></>,
+      value:
+        branch.expiresAt === null ? (
+          quiet("never")
+        ) : (
+          <>
+            in <Countdown until={branch.expiresAt} />{" "}
+            <button type="button" className={LINK} title="Start its time anew" onClick={onExtend}>
+              Extend
+            </button>
+          </>
+        ),
     },
-    { label: "Unsaved", value: checkout.state === "unsaved" || checkout.state === "conflict" ? states[checkout.state] : quiet(states[checkout.state]) },
+    {
+      label: "Unsaved",
+      value: checkout.state === "unsaved" || checkout.state === "conflict" ? states[checkout.state] : quiet(states[checkout.state]),
+    },
     { label: "Opened by", value: detail && detail.holders.length > 0 ? detail.holders.map(describeHolder).join("; ") : null },
     { label: "Forks", value: detail && detail.children > 0 ? formatCount(detail.children) : null },
-    { label: "Logical", value: detail ? <><Bytes value={detail.logicalBytes} /> {quiet(formatPlural(detail.pageCount, "page"))}</> : null, title: detail ? `${formatCount(detail.pageSize)} bytes a page` : "" },
-    { label: "Stored", value: detail ? <><Bytes value={detail.storedBytes} /> {quiet("since the fork")}</> : null },
+    {
+      label: "Logical",
+      value: detail ? (
+        <>
+          <Bytes value={detail.logicalBytes} /> {quiet(formatPlural(detail.pageCount, "page"))}
+        </>
+      ) : null,
+      title: detail ? `${formatCount(detail.pageSize)} bytes a page` : "",
+    },
+    {
+      label: "Stored",
+      value: detail ? (
+        <>
+          <Bytes value={detail.storedBytes} /> {quiet("since the fork")}
+        </>
+      ) : null,
+    },
   ];
 }
 
@@ -174,18 +255,37 @@ function PathFact({ branch }: { readonly branch: BranchView }) {
 function checkpointEntries(checkpoint: CheckpointView, database: string, api: ReturnType<typeof useApi>): readonly MenuEntry[] {
   const on = { database, branch: checkpoint.branch, name: checkpoint.name };
   return [
-    { kind: "item", id: "fork", label: "Fork here…", icon: GitFork, run: () => openDialog({ kind: "fork", branch: checkpoint.branch, at: checkpoint.name }) },
-    { kind: "item", id: "rollback", label: "Roll back to here", icon: RotateCcw, run: () => void performOrReport(api, "branch.rollback", { database, branch: checkpoint.branch, to: checkpoint.name }) },
+    {
+      kind: "item",
+      id: "fork",
+      label: "Fork here…",
+      icon: GitFork,
+      run: () => openDialog({ kind: "fork", branch: checkpoint.branch, at: checkpoint.name }),
+    },
+    {
+      kind: "item",
+      id: "rollback",
+      label: "Roll back to here",
+      icon: RotateCcw,
+      run: () => void performOrReport(api, "branch.rollback", { database, branch: checkpoint.branch, to: checkpoint.name }),
+    },
     {
       kind: "item",
       id: "open",
       label: "Open read-only: copy path",
       icon: Copy,
       run: () =>
-        void requestOrReport(api, "checkpoint.open", { database, branch: checkpoint.branch, at: checkpoint.name }).then((file) => (file ? copyText(file.path, `path of ${checkpoint.name}`) : undefined)),
+        void requestOrReport(api, "checkpoint.open", { database, branch: checkpoint.branch, at: checkpoint.name }).then((file) =>
+          file ? copyText(file.path, `path of ${checkpoint.name}`) : undefined,
+        ),
     },
     { kind: "separator", id: "line" },
-    { kind: "item", id: "rename", label: "Rename…", run: () => openDialog({ kind: "rename-checkpoint", branch: checkpoint.branch, name: checkpoint.name }) },
+    {
+      kind: "item",
+      id: "rename",
+      label: "Rename…",
+      run: () => openDialog({ kind: "rename-checkpoint", branch: checkpoint.branch, name: checkpoint.name }),
+    },
     { kind: "item", id: "delete", label: "Delete name", danger: true, run: () => void performOrReport(api, "checkpoint.delete", on) },
   ];
 }
@@ -200,7 +300,11 @@ function Checkpoints({ detail }: { readonly detail: BranchDetail }) {
         {detail.ownCheckpoints.map((checkpoint) => (
           <li key={checkpoint.name}>
             <Menu label={checkpoint.name} entries={checkpointEntries(checkpoint, detail.database, api)} align="end">
-              <button type="button" title={checkpoint.message ?? checkpoint.name} className="-mx-1.5 grid h-6 w-[calc(100%+12px)] grid-cols-[14px_minmax(0,1fr)_auto_62px] items-center gap-2 rounded-sm px-1.5 text-left text-xs hover:bg-selected-quiet">
+              <button
+                type="button"
+                title={checkpoint.message ?? checkpoint.name}
+                className="-mx-1.5 grid h-6 w-[calc(100%+12px)] grid-cols-[14px_minmax(0,1fr)_auto_62px] items-center gap-2 rounded-sm px-1.5 text-left text-xs hover:bg-selected-quiet"
+              >
                 <Bookmark size={14} aria-hidden className="text-ink-3" />
                 <span className="name-cut">
                   {checkpoint.name} <span className="text-ink-3 tabular-nums">v{checkpoint.version}</span>
@@ -248,17 +352,22 @@ function OneBranch({ branch }: { readonly branch: BranchView }) {
           <ErrorPanel error={toErrorView(detail.error)} onRetry={() => void detail.refetch()} />
         </div>
       ) : null}
-      {detail.data ? <Checkpoints detail={detail.data} /> : detail.isPending ? <Skeleton lines={3} className="border-t border-line px-3" /> : null}
+      {detail.data ? (
+        <Checkpoints detail={detail.data} />
+      ) : detail.isPending ? (
+        <Skeleton lines={3} className="border-t border-line px-3" />
+      ) : null}
       <MetaSection branch={branch} />
     </>
   );
 }
 
+const countFact = (value: number, tone: string) => (value > 0 ? <b className={cx("font-medium", tone)}>{formatCount(value)}</b> : null);
+
 function ManyBranches({ branches }: { readonly branches: readonly BranchView[] }) {
   const api = useApi();
   const total = tally(branches);
   const run = (id: string) => () => void runCommand(api, id);
-  const count = (value: number, tone: string) => (value > 0 ? <b className={`font-medium ${tone}`}>{formatCount(value)}</b> : null);
   return (
     <div className="p-3">
       <h2 className="text-md font-semibold">{formatPlural(branches.length, "branch", "branches")}</h2>
@@ -273,12 +382,20 @@ function ManyBranches({ branches }: { readonly branches: readonly BranchView[] }
       <Facts
         className="mt-3"
         facts={[
-          { label: "Pass", value: count(total.pass, "text-ok") },
-          { label: "Fail", value: count(total.fail, "text-bad") },
-          { label: "Running", value: count(total.running, "") },
-          { label: "Unsaved", value: count(total.unsaved, "text-warn") },
+          { label: "Pass", value: countFact(total.pass, "text-ok") },
+          { label: "Fail", value: countFact(total.fail, "text-bad") },
+          { label: "Running", value: countFact(total.running, "") },
+          { label: "Unsaved", value: countFact(total.unsaved, "text-warn") },
           { label: "Newest head", value: <RelativeTime at={total.headAt} suffix=" ago" /> },
-          { label: "First expires", value: total.expiresAt === null ? null : <>in <Countdown until={total.expiresAt} /></> },
+          {
+            label: "First expires",
+            value:
+              total.expiresAt === null ? null : (
+                <>
+                  in <Countdown until={total.expiresAt} />
+                </>
+              ),
+          },
         ]}
       />
     </div>
@@ -291,8 +408,18 @@ export function BranchInspector() {
   const byId = useBranchList((state) => state.byId);
   const many = selection.size > 1 || (selection.size === 1 && branch === null);
   return (
-    <aside data-pane="inspector" aria-label="Branch inspector" className="flex w-inspector shrink-0 flex-col overflow-y-auto border-l border-line bg-surface">
-      {many ? <ManyBranches branches={[...selection].flatMap((id) => byId.get(id) ?? [])} /> : branch ? <OneBranch key={branch.id} branch={branch} /> : <EmptyState text="Select a branch to see what it is made of." />}
+    <aside
+      data-pane="inspector"
+      aria-label="Branch inspector"
+      className="flex w-inspector shrink-0 flex-col overflow-y-auto border-l border-line bg-surface"
+    >
+      {many ? (
+        <ManyBranches branches={[...selection].flatMap((id) => byId.get(id) ?? [])} />
+      ) : branch ? (
+        <OneBranch key={branch.id} branch={branch} />
+      ) : (
+        <EmptyState text="Select a branch to see what it is made of." />
+      )}
     </aside>
   );
 }

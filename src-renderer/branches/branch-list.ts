@@ -98,7 +98,12 @@ async function refreshBranches(api: Api): Promise<void> {
   const mine = generation;
   const changes = await api.request("branch.changes", { database, since: lastOperation });
   if (mine !== generation) return;
-  branchList.set((state) => ({ ...mergeBranches(state, changes.changed, changes.removed), total: changes.total, lastOperation: Math.max(state.lastOperation, changes.lastOperation), error: null }));
+  branchList.set((state) => ({
+    ...mergeBranches(state, changes.changed, changes.removed),
+    total: changes.total,
+    lastOperation: Math.max(state.lastOperation, changes.lastOperation),
+    error: null,
+  }));
 }
 
 async function refreshFiles(api: Api, database: string, names: readonly string[]): Promise<void> {
@@ -106,7 +111,12 @@ async function refreshFiles(api: Api, database: string, names: readonly string[]
   const mine = generation;
   const details = await Promise.all(names.map((branch) => api.request("branch.get", { database, branch }).catch(() => null)));
   if (mine !== generation) return;
-  branchList.set((state) => mergeBranches(state, details.filter((detail) => detail !== null)));
+  branchList.set((state) =>
+    mergeBranches(
+      state,
+      details.filter((detail) => detail !== null),
+    ),
+  );
 }
 
 /** One refresh at a time; events that arrive meanwhile share the next one. */

@@ -5,7 +5,7 @@ import { openDialog, openImport, selectBranches, useAppState } from "../app-stat
 import { Chip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { formatCount, formatPlural } from "../ui/format.ts";
-import { useNow } from "../ui/now.ts";
+import { useClockStep } from "../ui/now.ts";
 import { EmptyState, ErrorPanel, Skeleton } from "../ui/states.tsx";
 import { BranchGrid } from "./branch-grid.tsx";
 import { BranchInspector } from "./branch-inspector.tsx";
@@ -23,7 +23,9 @@ const FOLDED_SHOWN_MAX = 2;
 function describeFolded(folded: BranchRows["folded"]): string {
   if (folded.length === 0) return "";
   const largest = folded.toSorted((a, b) => b.count - a.count);
-  const named = largest.slice(0, FOLDED_SHOWN_MAX).map(({ label, count }, index) => `${formatCount(count)}${index === 0 ? " folded" : ""} in ${label}`);
+  const named = largest
+    .slice(0, FOLDED_SHOWN_MAX)
+    .map(({ label, count }, index) => `${formatCount(count)}${index === 0 ? " folded" : ""} in ${label}`);
   const rest = largest.slice(FOLDED_SHOWN_MAX).reduce((sum, { count }) => sum + count, 0);
   return ` · ${named.join(", ")}${rest > 0 ? `, ${formatCount(rest)} elsewhere` : ""}`;
 }
@@ -54,8 +56,19 @@ function Footer({ visible, rows }: { readonly visible: Visible; readonly rows: B
 
 /** One sentence and one button for a list with nothing in it. */
 function NoRows({ filter }: { readonly filter: string }) {
-  if (filter.trim() !== "") return <EmptyState text={`No branches match ${filter.trim()}.`} action={<Button onClick={() => changeBranchesView({ filter: "" })}>Clear filter</Button>} />;
-  return <EmptyState text="Nothing is shown here." action={<Button onClick={() => changeBranchesView({ hidden: new Set(), solo: null })}>Show all branches</Button>} />;
+  if (filter.trim() !== "")
+    return (
+      <EmptyState
+        text={`No branches match ${filter.trim()}.`}
+        action={<Button onClick={() => changeBranchesView({ filter: "" })}>Clear filter</Button>}
+      />
+    );
+  return (
+    <EmptyState
+      text="Nothing is shown here."
+      action={<Button onClick={() => changeBranchesView({ hidden: new Set(), solo: null })}>Show all branches</Button>}
+    />
+  );
 }
 
 /** Under a lone main: what to do next. */
@@ -78,11 +91,17 @@ export function BranchesScreen() {
   const branchId = useAppState((state) => state.branchId);
   const list = useBranchList((state) => state);
   const view = useBranchesView((state) => state);
-  const now = useNow(FILTER_STEP_MS);
+  const now = useClockStep(FILTER_STEP_MS);
   const filter = useDeferredValue(view.filter);
-  const visible = useMemo(() => selectVisible(list.branches, { filter, hidden: view.hidden, solo: view.solo, now }), [list.branches, filter, view.hidden, view.solo, now]);
+  const visible = useMemo(
+    () => selectVisible(list.branches, { filter, hidden: view.hidden, solo: view.solo, now }),
+    [list.branches, filter, view.hidden, view.solo, now],
+  );
   const rows = useMemo(
-    () => (view.mode === "flat" ? buildFlatRows(visible.branches, visible.matches, view.sort) : buildTreeRows(visible.branches, { matches: visible.matches, toggled: view.toggled })),
+    () =>
+      view.mode === "flat"
+        ? buildFlatRows(visible.branches, visible.matches, view.sort)
+        : buildTreeRows(visible.branches, { matches: visible.matches, toggled: view.toggled }),
     [visible, view.mode, view.sort, view.toggled],
   );
 
@@ -94,7 +113,17 @@ export function BranchesScreen() {
   }, [list, branchId, view.focusedKey]);
 
   if (database === null) {
-    return <EmptyState icon={Database} text="This store holds no database yet." action={<Button variant="primary" onClick={() => openImport(null)}>Import a SQLite file</Button>} />;
+    return (
+      <EmptyState
+        icon={Database}
+        text="This store holds no database yet."
+        action={
+          <Button variant="primary" onClick={() => openImport(null)}>
+            Import a SQLite file
+          </Button>
+        }
+      />
+    );
   }
   const only = list.branches.length === 1 ? list.branches[0] : undefined;
   return (
@@ -108,7 +137,13 @@ export function BranchesScreen() {
             </div>
           ) : null}
           {list.branches.length === 0 && list.loading ? <Skeleton lines={12} className="px-4" /> : null}
-          {rows.rows.length > 0 ? <BranchGrid rows={rows.rows} /> : list.loading || list.error ? <div className="flex-1" /> : <NoRows filter={view.filter} />}
+          {rows.rows.length > 0 ? (
+            <BranchGrid rows={rows.rows} />
+          ) : list.loading || list.error ? (
+            <div className="flex-1" />
+          ) : (
+            <NoRows filter={view.filter} />
+          )}
           {only ? <FirstForkHint branch={only.name} /> : null}
           <Footer visible={visible} rows={rows} />
         </div>

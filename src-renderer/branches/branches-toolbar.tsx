@@ -19,7 +19,10 @@ const HOUR_MS = 3_600_000;
 /** Ready-made filters. A chip whose count is zero is left out, so that the bar only offers what leads somewhere. */
 function Chips({ branches, now }: { readonly branches: readonly BranchView[]; readonly now: number }) {
   const filter = useBranchesView((view) => view.filter.trim());
-  const counts = useMemo(() => ({ ...tally(branches), soon: branches.filter((branch) => branch.expiresAt !== null && branch.expiresAt - now < HOUR_MS).length }), [branches, now]);
+  const counts = useMemo(
+    () => ({ ...tally(branches), soon: branches.filter((branch) => branch.expiresAt !== null && branch.expiresAt - now < HOUR_MS).length }),
+    [branches, now],
+  );
   const chips = [
     { text: "is:unsaved", label: "Unsaved", icon: CircleDot, count: counts.unsaved, wideOnly: false },
     { text: "status:pass", label: "Pass", icon: Check, count: counts.pass, wideOnly: false },
@@ -34,7 +37,14 @@ function Chips({ branches, now }: { readonly branches: readonly BranchView[]; re
       {chips
         .filter((chip) => chip.count > 0 || chip.text === filter)
         .map((chip) => (
-          <Chip key={chip.text} className={chip.wideOnly && filter !== chip.text ? "narrow:hidden" : ""} on={filter === chip.text} icon={chip.icon} count={formatCount(chip.count)} onClick={() => changeBranchesView({ filter: filter === chip.text ? "" : chip.text })}>
+          <Chip
+            key={chip.text}
+            className={chip.wideOnly && filter !== chip.text ? "narrow:hidden" : ""}
+            on={filter === chip.text}
+            icon={chip.icon}
+            count={formatCount(chip.count)}
+            onClick={() => changeBranchesView({ filter: filter === chip.text ? "" : chip.text })}
+          >
             {chip.label}
           </Chip>
         ))}
@@ -42,7 +52,15 @@ function Chips({ branches, now }: { readonly branches: readonly BranchView[]; re
   );
 }
 
-export function BranchesToolbar({ branches, problem, now }: { readonly branches: readonly BranchView[]; readonly problem: string | null; readonly now: number }) {
+export function BranchesToolbar({
+  branches,
+  problem,
+  now,
+}: {
+  readonly branches: readonly BranchView[];
+  readonly problem: string | null;
+  readonly now: number;
+}) {
   const api = useApi();
   const filter = useBranchesView((view) => view.filter);
   const mode = useBranchesView((view) => view.mode);
@@ -59,7 +77,13 @@ export function BranchesToolbar({ branches, problem, now }: { readonly branches:
         value={filter}
         invalid={problem !== null}
         boxClassName="ml-2 w-75 shrink narrow:w-60"
-        trailing={filter === "" ? <Kbd shortcut="Mod+F" /> : <IconButton icon={X} label="Clear filter" className="-mr-1.5" onClick={() => changeBranchesView({ filter: "" })} />}
+        trailing={
+          filter === "" ? (
+            <Kbd shortcut="Mod+F" />
+          ) : (
+            <IconButton icon={X} label="Clear filter" className="-mr-1.5" onClick={() => changeBranchesView({ filter: "" })} />
+          )
+        }
         onChange={(event) => changeBranchesView({ filter: event.target.value })}
         onKeyDown={(event) => {
           if (event.key === "Escape") changeBranchesView({ filter: "" });

@@ -35,10 +35,27 @@ interface RowBase {
   readonly edgeFrom: string | null;
 }
 export type Row =
-  | (RowBase & { readonly kind: "branch"; readonly branch: BranchView; readonly label: string; /** Shown only because a match is under it. */ readonly context: boolean })
+  | (RowBase & {
+      readonly kind: "branch";
+      readonly branch: BranchView;
+      readonly label: string;
+      /** Shown only because a match is under it. */ readonly context: boolean;
+    })
   | (RowBase & { readonly kind: "folder"; readonly path: string; readonly members: readonly BranchView[]; readonly tally: Tally })
-  | (RowBase & { readonly kind: "bundle"; readonly prefix: string; readonly sample: BranchView; readonly members: readonly BranchView[]; readonly tally: Tally })
-  | (RowBase & { readonly kind: "group"; readonly status: string; readonly sample: BranchView; readonly members: readonly BranchView[]; readonly tally: Tally });
+  | (RowBase & {
+      readonly kind: "bundle";
+      readonly prefix: string;
+      readonly sample: BranchView;
+      readonly members: readonly BranchView[];
+      readonly tally: Tally;
+    })
+  | (RowBase & {
+      readonly kind: "group";
+      readonly status: string;
+      readonly sample: BranchView;
+      readonly members: readonly BranchView[];
+      readonly tally: Tally;
+    });
 
 export interface RowOptions {
   /** Ids that match the filter; null shows all. */
@@ -187,7 +204,18 @@ export function buildTreeRows(branches: readonly BranchView[], options: RowOptio
     const expandable = children.length > 0 || holdsFolders;
     const expanded = expandable && isOpen(key, true);
     const context = options.matches !== null && !options.matches.has(branch.id);
-    rows.push({ kind: "branch", key, level, expandable, expanded, parentKey, edgeFrom, branch, label: branch.name.slice(folderOf(branch.name).length), context });
+    rows.push({
+      kind: "branch",
+      key,
+      level,
+      expandable,
+      expanded,
+      parentKey,
+      edgeFrom,
+      branch,
+      label: branch.name.slice(folderOf(branch.name).length),
+      context,
+    });
     if (!expanded) return;
     addSiblings(children, level + 1, key);
     if (holdsFolders) addFolders(level + 1, key);
@@ -203,7 +231,19 @@ export function buildTreeRows(branches: readonly BranchView[], options: RowOptio
     if (!sample) return;
     const key = `u${parentKey}@${sample.forkedFrom?.branchId}.${bundle.version}:${bundle.prefix}`;
     const expanded = isOpen(key, false);
-    rows.push({ kind: "bundle", key, level, expandable: true, expanded, parentKey, edgeFrom: edgeOf(sample), prefix: bundle.prefix.slice(folderOf(bundle.prefix).length), sample, members: bundle.members, tally: tally(bundle.members) });
+    rows.push({
+      kind: "bundle",
+      key,
+      level,
+      expandable: true,
+      expanded,
+      parentKey,
+      edgeFrom: edgeOf(sample),
+      prefix: bundle.prefix.slice(folderOf(bundle.prefix).length),
+      sample,
+      members: bundle.members,
+      tally: tally(bundle.members),
+    });
     if (!expanded) {
       folded.push({ label: `${bundle.prefix}*`, count: bundle.members.length });
       return;
@@ -219,7 +259,19 @@ export function buildTreeRows(branches: readonly BranchView[], options: RowOptio
     if (!sample) return;
     const key = `g${bundleKey}:${status}`;
     const expanded = isOpen(key, false);
-    rows.push({ kind: "group", key, level, expandable: true, expanded, parentKey: bundleKey, edgeFrom: bundleKey, status, sample, members, tally: tally(members) });
+    rows.push({
+      kind: "group",
+      key,
+      level,
+      expandable: true,
+      expanded,
+      parentKey: bundleKey,
+      edgeFrom: bundleKey,
+      status,
+      sample,
+      members,
+      tally: tally(members),
+    });
     if (expanded) for (const branch of members) addBranch(branch, level + 1, key, key);
     else folded.push({ label: `${bundlePrefix(sample.name)}* (${status})`, count: members.length });
   };
@@ -228,7 +280,18 @@ export function buildTreeRows(branches: readonly BranchView[], options: RowOptio
       const key = `f${path}`;
       const inside = collectInside(members, tree);
       const expanded = isOpen(key, options.matches !== null || inside.length <= FOLDER_OPEN_MAX);
-      rows.push({ kind: "folder", key, level, expandable: true, expanded, parentKey, edgeFrom: null, path, members: inside, tally: tally(inside) });
+      rows.push({
+        kind: "folder",
+        key,
+        level,
+        expandable: true,
+        expanded,
+        parentKey,
+        edgeFrom: null,
+        path,
+        members: inside,
+        tally: tally(inside),
+      });
       if (expanded) addSiblings(members, level + 1, key);
       else folded.push({ label: path, count: inside.length });
     }
@@ -256,7 +319,8 @@ const FILE_ORDER: readonly string[] = ["conflict", "unsaved", "missing", "stale"
 const NAMES = new Intl.Collator("en", { numeric: true });
 const COMPARE: Readonly<Record<SortColumn, (a: BranchView, b: BranchView) => number>> = {
   name: (a, b) => NAMES.compare(a.name, b.name),
-  from: (a, b) => NAMES.compare(a.forkedFrom?.branch ?? "", b.forkedFrom?.branch ?? "") || (a.forkedFrom?.version ?? 0) - (b.forkedFrom?.version ?? 0),
+  from: (a, b) =>
+    NAMES.compare(a.forkedFrom?.branch ?? "", b.forkedFrom?.branch ?? "") || (a.forkedFrom?.version ?? 0) - (b.forkedFrom?.version ?? 0),
   head: (a, b) => a.head - b.head,
   age: (a, b) => b.headAt - a.headAt,
   checkpoints: (a, b) => a.checkpoints - b.checkpoints,
@@ -270,8 +334,17 @@ export function buildFlatRows(branches: readonly BranchView[], matches: Readonly
   const shown = matches ? branches.filter((branch) => matches.has(branch.id)) : branches;
   const order = COMPARE[sort.column];
   const sorted = shown.toSorted((a, b) => (sort.descending ? order(b, a) : order(a, b)) || a.id - b.id);
-  const rows = sorted.map(
-    (branch): Row => ({ kind: "branch", key: branchKey(branch.id), level: 1, expandable: false, expanded: false, parentKey: null, edgeFrom: null, branch, label: branch.name, context: false }),
-  );
+  const rows = sorted.map((branch): Row => ({
+    kind: "branch",
+    key: branchKey(branch.id),
+    level: 1,
+    expandable: false,
+    expanded: false,
+    parentKey: null,
+    edgeFrom: null,
+    branch,
+    label: branch.name,
+    context: false,
+  }));
   return { rows, folded: [] };
 }

@@ -75,10 +75,18 @@ async function destroyAll({ api, selected }: CommandContext): Promise<void> {
 }
 
 async function protectAll({ api, selected }: CommandContext, on: boolean): Promise<void> {
-  const inputs = selected.filter((branch) => branch.protected !== on).map((branch) => ({ database: branch.database, branch: branch.name, protected: on }));
+  const inputs = selected
+    .filter((branch) => branch.protected !== on)
+    .map((branch) => ({ database: branch.database, branch: branch.name, protected: on }));
   const [only] = inputs;
   if (inputs.length === 1 && only) await performOrReport(api, "branch.protect", only);
-  else await performMany(api, "branch.protect", inputs, (count) => `${on ? "Protected" : "Unprotected"} ${formatPlural(count, "branch", "branches")}`);
+  else
+    await performMany(
+      api,
+      "branch.protect",
+      inputs,
+      (count) => `${on ? "Protected" : "Unprotected"} ${formatPlural(count, "branch", "branches")}`,
+    );
 }
 
 function goTo(branch: BranchView | undefined): void {
@@ -97,9 +105,35 @@ function toggleHidden(context: CommandContext): void {
 }
 
 export const BRANCH_COMMANDS: readonly Command[] = [
-  { id: "branch.fork", title: "Fork…", icon: GitFork, shortcuts: ["N", "Mod+N"], menu: "branch", group: 1, when: one, run: forOne((branch) => openDialog({ kind: "fork", branch: branch.name })) },
-  { id: "branch.checkpoint", title: "Checkpoint…", icon: Bookmark, shortcuts: ["Mod+S"], menu: "branch", group: 1, when: one, run: forOne((branch) => openDialog({ kind: "checkpoint", branch: branch.name })) },
-  { id: "branch.rollback", title: "Roll back…", icon: RotateCcw, menu: "branch", group: 1, when: one, run: forOne((branch) => openDialog({ kind: "rollback", branch: branch.name })) },
+  {
+    id: "branch.fork",
+    title: "Fork…",
+    icon: GitFork,
+    shortcuts: ["N", "Mod+N"],
+    menu: "branch",
+    group: 1,
+    when: one,
+    run: forOne((branch) => openDialog({ kind: "fork", branch: branch.name })),
+  },
+  {
+    id: "branch.checkpoint",
+    title: "Checkpoint…",
+    icon: Bookmark,
+    shortcuts: ["Mod+S"],
+    menu: "branch",
+    group: 1,
+    when: one,
+    run: forOne((branch) => openDialog({ kind: "checkpoint", branch: branch.name })),
+  },
+  {
+    id: "branch.rollback",
+    title: "Roll back…",
+    icon: RotateCcw,
+    menu: "branch",
+    group: 1,
+    when: one,
+    run: forOne((branch) => openDialog({ kind: "rollback", branch: branch.name })),
+  },
   {
     id: "branch.promote",
     title: ({ branch }) => (branch ? `Promote onto ${promoteTarget(branch)}` : "Promote"),
@@ -107,25 +141,133 @@ export const BRANCH_COMMANDS: readonly Command[] = [
     menu: "branch",
     group: 1,
     when: (context) => one(context) && context.branch?.forkedFrom != null,
-    run: forOne((branch, { api }) => performOrReport(api, "branch.promote", { database: branch.database, source: branch.name, onto: promoteTarget(branch) })),
+    run: forOne((branch, { api }) =>
+      performOrReport(api, "branch.promote", { database: branch.database, source: branch.name, onto: promoteTarget(branch) }),
+    ),
   },
-  { id: "branch.promote-onto", title: "Promote onto…", menu: "branch", group: 1, when: one, run: forOne((branch) => openDialog({ kind: "promote", branch: branch.name })) },
+  {
+    id: "branch.promote-onto",
+    title: "Promote onto…",
+    menu: "branch",
+    group: 1,
+    when: one,
+    run: forOne((branch) => openDialog({ kind: "promote", branch: branch.name })),
+  },
   { id: "branch.copy-path", title: "Open: copy path", icon: Clipboard, menu: "branch", group: 2, when: one, run: forOne(copyPath) },
-  { id: "branch.copy-command", title: "Open: copy sqlite3 command", icon: SquareTerminal, menu: "branch", group: 2, when: one, run: forOne(copySqliteCommand) },
-  { id: "branch.reveal", title: "Open: show in file manager", icon: FolderOpen, menu: "branch", group: 2, when: (context) => one(context) && context.app.hello?.host === "electron", run: forOne(reveal) },
+  {
+    id: "branch.copy-command",
+    title: "Open: copy sqlite3 command",
+    icon: SquareTerminal,
+    menu: "branch",
+    group: 2,
+    when: one,
+    run: forOne(copySqliteCommand),
+  },
+  {
+    id: "branch.reveal",
+    title: "Open: show in file manager",
+    icon: FolderOpen,
+    menu: "branch",
+    group: 2,
+    when: (context) => one(context) && context.app.hello?.host === "electron",
+    run: forOne(reveal),
+  },
   { id: "branch.history", title: "Show history", icon: History, menu: "branch", group: 2, when: one, run: () => showScreen("history") },
-  { id: "branch.rename", title: "Rename", icon: Pencil, shortcuts: ["F2"], menu: "branch", group: 3, when: one, run: forOne((branch) => {
-    showScreen("branches");
-    goTo(branch);
-    changeBranchesView({ renaming: branch.id });
-  }) },
-  { id: "branch.protect", title: ({ selected }) => (selected.length > 1 ? `Protect ${selected.length} branches` : "Protect"), icon: Lock, menu: "branch", group: 3, when: (context) => context.selected.some((branch) => !branch.protected), run: (context) => protectAll(context, true) },
-  { id: "branch.unprotect", title: ({ selected }) => (selected.length > 1 ? `Unprotect ${selected.length} branches` : "Unprotect"), icon: LockOpen, menu: "branch", group: 3, when: (context) => context.selected.some((branch) => branch.protected), run: (context) => protectAll(context, false) },
-  { id: "branch.expire", title: "Expire…", icon: Timer, menu: "branch", group: 3, when: some, run: ({ selected }) => openDialog({ kind: "expire", branches: selected.map((branch) => branch.name) }) },
-  { id: "branch.status", title: "Set status…", icon: Tag, menu: "branch", group: 3, when: some, run: ({ selected }) => openDialog({ kind: "status", branches: selected.map((branch) => branch.name) }) },
-  { id: "branch.hide", title: "Hide", icon: EyeOff, menu: "branch", group: 4, when: (context) => some(context) && context.app.screen === "branches", run: toggleHidden },
-  { id: "branch.solo", title: "Show only its family", icon: Eye, menu: "branch", group: 4, when: (context) => one(context) && context.app.screen === "branches", run: forOne((branch) => changeBranchesView({ solo: branch.id })) },
-  { id: "branch.parent", title: "Go to parent", shortcuts: ["P"], menu: "branch", group: 4, when: (context) => one(context) && parentOf(context) !== undefined, run: (context) => goTo(parentOf(context)) },
-  { id: "branch.child", title: "Go to first child", shortcuts: ["C"], menu: "branch", group: 4, when: (context) => one(context) && childOf(context) !== undefined, run: (context) => goTo(childOf(context)) },
-  { id: "branch.delete", title: (context) => (many(context) ? `Delete ${context.selected.length} branches` : "Delete"), icon: Trash2, shortcuts: ["Delete"], menu: "branch", group: 5, danger: true, when: some, run: destroyAll },
+  {
+    id: "branch.rename",
+    title: "Rename",
+    icon: Pencil,
+    shortcuts: ["F2"],
+    menu: "branch",
+    group: 3,
+    when: one,
+    run: forOne((branch) => {
+      showScreen("branches");
+      goTo(branch);
+      changeBranchesView({ renaming: branch.id });
+    }),
+  },
+  {
+    id: "branch.protect",
+    title: ({ selected }) => (selected.length > 1 ? `Protect ${selected.length} branches` : "Protect"),
+    icon: Lock,
+    menu: "branch",
+    group: 3,
+    when: (context) => context.selected.some((branch) => !branch.protected),
+    run: (context) => protectAll(context, true),
+  },
+  {
+    id: "branch.unprotect",
+    title: ({ selected }) => (selected.length > 1 ? `Unprotect ${selected.length} branches` : "Unprotect"),
+    icon: LockOpen,
+    menu: "branch",
+    group: 3,
+    when: (context) => context.selected.some((branch) => branch.protected),
+    run: (context) => protectAll(context, false),
+  },
+  {
+    id: "branch.expire",
+    title: "Expire…",
+    icon: Timer,
+    menu: "branch",
+    group: 3,
+    when: some,
+    run: ({ selected }) => openDialog({ kind: "expire", branches: selected.map((branch) => branch.name) }),
+  },
+  {
+    id: "branch.status",
+    title: "Set status…",
+    icon: Tag,
+    menu: "branch",
+    group: 3,
+    when: some,
+    run: ({ selected }) => openDialog({ kind: "status", branches: selected.map((branch) => branch.name) }),
+  },
+  {
+    id: "branch.hide",
+    title: "Hide",
+    icon: EyeOff,
+    menu: "branch",
+    group: 4,
+    when: (context) => some(context) && context.app.screen === "branches",
+    run: toggleHidden,
+  },
+  {
+    id: "branch.solo",
+    title: "Show only its family",
+    icon: Eye,
+    menu: "branch",
+    group: 4,
+    when: (context) => one(context) && context.app.screen === "branches",
+    run: forOne((branch) => changeBranchesView({ solo: branch.id })),
+  },
+  {
+    id: "branch.parent",
+    title: "Go to parent",
+    shortcuts: ["P"],
+    menu: "branch",
+    group: 4,
+    when: (context) => one(context) && parentOf(context) !== undefined,
+    run: (context) => goTo(parentOf(context)),
+  },
+  {
+    id: "branch.child",
+    title: "Go to first child",
+    shortcuts: ["C"],
+    menu: "branch",
+    group: 4,
+    when: (context) => one(context) && childOf(context) !== undefined,
+    run: (context) => goTo(childOf(context)),
+  },
+  {
+    id: "branch.delete",
+    title: (context) => (many(context) ? `Delete ${context.selected.length} branches` : "Delete"),
+    icon: Trash2,
+    shortcuts: ["Delete"],
+    menu: "branch",
+    group: 5,
+    danger: true,
+    when: some,
+    run: destroyAll,
+  },
 ];

@@ -12,7 +12,10 @@ export function shortcutOf(event: KeyboardEvent, platform: string): string {
 }
 
 function isEditor(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"))
+  );
 }
 
 /** Inside editors only what cannot be typed or edit text reaches commands. */

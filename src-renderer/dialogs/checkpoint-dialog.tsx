@@ -19,7 +19,8 @@ export function CheckpointDialog({ branch }: { readonly branch: string }) {
   const [message, setMessage] = useState("");
   const [replace, setReplace] = useState(false);
   const taken = detail.data?.ownCheckpoints.some((checkpoint) => checkpoint.name === name) ?? false;
-  const problem = name === "" ? null : (nameProblem("checkpoint", name) ?? (taken && !replace ? `${branch} has a checkpoint ${name}` : null));
+  const problem =
+    name === "" ? null : (nameProblem("checkpoint", name) ?? (taken && !replace ? `${branch} has a checkpoint ${name}` : null));
   const { busy, error, submit } = useSubmit(() =>
     performVerb(api, "branch.checkpoint", {
       database,
@@ -37,9 +38,24 @@ export function CheckpointDialog({ branch }: { readonly branch: string }) {
       onSubmit={() => problem === null && submit()}
       footer={<FormFooter act="Checkpoint" busy={busy ? "Saving…" : null} disabled={problem !== null} />}
     >
-      <Field label="Name" autoFocus value={name} problem={problem} placeholder="chosen for you when left empty" onChange={(event) => setName(event.target.value)} />
-      {taken ? <CheckField label="Move the name to the new version" checked={replace} onChange={(event) => setReplace(event.target.checked)} /> : null}
-      <Field label="Message" value={message} maxLength={LIMITS.messageCharsMax} placeholder="what changed, optional" onChange={(event) => setMessage(event.target.value)} />
+      <Field
+        label="Name"
+        autoFocus
+        value={name}
+        problem={problem}
+        placeholder="chosen for you when left empty"
+        onChange={(event) => setName(event.target.value)}
+      />
+      {taken ? (
+        <CheckField label="Move the name to the new version" checked={replace} onChange={(event) => setReplace(event.target.checked)} />
+      ) : null}
+      <Field
+        label="Message"
+        value={message}
+        maxLength={LIMITS.messageCharsMax}
+        placeholder="what changed, optional"
+        onChange={(event) => setMessage(event.target.value)}
+      />
       {error ? <ErrorPanel error={error} onRetry={error.retryable ? submit : null} /> : null}
     </Dialog>
   );

@@ -20,12 +20,21 @@ export function ExpireDialog({ branches }: { readonly branches: readonly string[
   const database = useBranchList((state) => state.database) ?? "";
   const [text, setText] = useState("");
   const parsed = text === "" ? null : parseDuration(text);
-  const problem = text === "" ? null : parsed === null ? "Write a time like 30m, 2h or 7d" : parsed < LIMITS.ttlMsMin || parsed > LIMITS.ttlMsMax ? "Between a second and ten years" : null;
+  const problem =
+    text === ""
+      ? null
+      : parsed === null
+        ? "Write a time like 30m, 2h or 7d"
+        : parsed < LIMITS.ttlMsMin || parsed > LIMITS.ttlMsMax
+          ? "Between a second and ten years"
+          : null;
   const subject = branches.length === 1 ? (branches[0] ?? "") : formatPlural(branches.length, "branch", "branches");
   const { busy, error, submit } = useSubmit(() => {
     const inputs = branches.map((branch) => ({ database, branch, ttlMs: parsed }));
     const [only] = inputs;
-    return inputs.length === 1 && only ? performVerb(api, "branch.touch", only) : performMany(api, "branch.touch", inputs, (count) => `Changed when ${formatPlural(count, "branch", "branches")} expire`);
+    return inputs.length === 1 && only
+      ? performVerb(api, "branch.touch", only)
+      : performMany(api, "branch.touch", inputs, (count) => `Changed when ${formatPlural(count, "branch", "branches")} expire`);
   });
   return (
     <Dialog
@@ -33,9 +42,22 @@ export function ExpireDialog({ branches }: { readonly branches: readonly string[
       description="Counted from the last change. An expired branch goes to the Trash and can be restored from there."
       onClose={closeDialog}
       onSubmit={() => problem === null && submit()}
-      footer={<FormFooter act={text === "" ? "Never expire" : `Expire after ${text}`} busy={busy ? "Changing…" : null} disabled={problem !== null} />}
+      footer={
+        <FormFooter
+          act={text === "" ? "Never expire" : `Expire after ${text}`}
+          busy={busy ? "Changing…" : null}
+          disabled={problem !== null}
+        />
+      }
     >
-      <Field label="After" autoFocus value={text} problem={problem} placeholder="never" onChange={(event) => setText(event.target.value.replaceAll(" ", ""))} />
+      <Field
+        label="After"
+        autoFocus
+        value={text}
+        problem={problem}
+        placeholder="never"
+        onChange={(event) => setText(event.target.value.replaceAll(" ", ""))}
+      />
       <div className="flex gap-2">
         <Chip on={text === ""} onClick={() => setText("")}>
           Never

@@ -32,7 +32,12 @@ export function checkForkForm(form: ForkForm, taken: (name: string) => boolean):
   return {
     name: nameProblem("branch", form.name) ?? nameTaken,
     at: form.at === "" || parseAt(form.at) ? null : "Write a checkpoint's name, v12 or a time like 2026-11-30T12:00:00Z",
-    ttl: ttlMs === null ? "Write a time like 30m, 2h or 7d" : ttlMs < LIMITS.ttlMsMin || ttlMs > LIMITS.ttlMsMax ? "Between a second and ten years" : null,
+    ttl:
+      ttlMs === null
+        ? "Write a time like 30m, 2h or 7d"
+        : ttlMs < LIMITS.ttlMsMin || ttlMs > LIMITS.ttlMsMax
+          ? "Between a second and ten years"
+          : null,
     count: Number.isInteger(count) && count >= 1 && count <= LIMITS.forkCountMax ? null : `From 1 to ${formatCount(LIMITS.forkCountMax)}`,
   };
 }
@@ -80,11 +85,39 @@ export function ForkDialog({ branch: branchName, at: givenAt }: { readonly branc
       onSubmit={() => ready && submit()}
       footer={<FormFooter act="Fork" busy={busy ? "Forking…" : null} disabled={!ready} />}
     >
-      <Field label="Name" autoFocus value={form.name} problem={form.name === "" ? null : problems.name} placeholder="try-something, or folder/name" onChange={(event) => change({ name: event.target.value })} />
+      <Field
+        label="Name"
+        autoFocus
+        value={form.name}
+        problem={form.name === "" ? null : problems.name}
+        placeholder="try-something, or folder/name"
+        onChange={(event) => change({ name: event.target.value })}
+      />
       <div className="grid grid-cols-3 gap-3">
-        <Field label="From" list="fork-at" value={form.at} problem={problems.at} placeholder={branch ? `head, v${branch.head}` : "head"} onChange={(event) => change({ at: event.target.value.trim() })} />
-        <Field label="Expires after" value={form.ttl} problem={problems.ttl} placeholder="never" hint="30m, 2h, 7d" onChange={(event) => change({ ttl: event.target.value.replaceAll(" ", "") })} />
-        <Field label="How many" inputMode="numeric" value={form.count} problem={problems.count} hint={count > 1 ? "Numbered" : undefined} onChange={(event) => change({ count: event.target.value.trim() })} />
+        <Field
+          label="From"
+          list="fork-at"
+          value={form.at}
+          problem={problems.at}
+          placeholder={branch ? `head, v${branch.head}` : "head"}
+          onChange={(event) => change({ at: event.target.value.trim() })}
+        />
+        <Field
+          label="Expires after"
+          value={form.ttl}
+          problem={problems.ttl}
+          placeholder="never"
+          hint="30m, 2h, 7d"
+          onChange={(event) => change({ ttl: event.target.value.replaceAll(" ", "") })}
+        />
+        <Field
+          label="How many"
+          inputMode="numeric"
+          value={form.count}
+          problem={problems.count}
+          hint={count > 1 ? "Numbered" : undefined}
+          onChange={(event) => change({ count: event.target.value.trim() })}
+        />
       </div>
       <datalist id="fork-at">
         {detail.data?.ownCheckpoints.map((checkpoint) => (

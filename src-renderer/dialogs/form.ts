@@ -4,7 +4,11 @@ import { toErrorView } from "../api/api-error.ts";
 import { closeDialog } from "../app-state.ts";
 
 /** What a dialog's form needs while it acts: one submission at a time, failures shown in place, closed when it worked. */
-export function useSubmit(act: () => Promise<unknown>): { readonly busy: boolean; readonly error: ErrorView | null; readonly submit: () => void } {
+export function useSubmit(act: () => Promise<unknown>): {
+  readonly busy: boolean;
+  readonly error: ErrorView | null;
+  readonly submit: () => void;
+} {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ErrorView | null>(null);
   const submit = () => {

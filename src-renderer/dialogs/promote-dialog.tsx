@@ -19,9 +19,12 @@ export function PromoteDialog({ branch, onto: given }: { readonly branch: string
   const [onto, setOnto] = useState(given ?? "");
   const [force, setForce] = useState(false);
   const target = findBranchByName(onto);
-  const problem = onto === "" ? null : onto === branch ? "A branch cannot be promoted onto itself" : target ? null : `There is no branch ${onto}`;
+  const problem =
+    onto === "" ? null : onto === branch ? "A branch cannot be promoted onto itself" : target ? null : `There is no branch ${onto}`;
   const blocked = target?.protected === true && !force;
-  const { busy, error, submit } = useSubmit(() => performVerb(api, "branch.promote", { database, source: branch, onto, ...(force ? { force } : {}) }));
+  const { busy, error, submit } = useSubmit(() =>
+    performVerb(api, "branch.promote", { database, source: branch, onto, ...(force ? { force } : {}) }),
+  );
   const ready = onto !== "" && problem === null && !blocked;
   return (
     <Dialog
@@ -31,13 +34,27 @@ export function PromoteDialog({ branch, onto: given }: { readonly branch: string
       onSubmit={() => ready && submit()}
       footer={<FormFooter act={ready ? `Promote onto ${onto}` : "Promote"} busy={busy ? "Promoting…" : null} disabled={!ready} />}
     >
-      <Field label="Onto" autoFocus list="promote-onto" value={onto} problem={problem} placeholder="main" onChange={(event) => setOnto(event.target.value.trim())} />
+      <Field
+        label="Onto"
+        autoFocus
+        list="promote-onto"
+        value={onto}
+        problem={problem}
+        placeholder="main"
+        onChange={(event) => setOnto(event.target.value.trim())}
+      />
       <datalist id="promote-onto">
         {branches.slice(0, OFFERED_MAX).map((each) => (
           <option key={each.id} value={each.name} />
         ))}
       </datalist>
-      {target?.protected ? <CheckField label={`${onto} is protected: promote onto it anyway`} checked={force} onChange={(event) => setForce(event.target.checked)} /> : null}
+      {target?.protected ? (
+        <CheckField
+          label={`${onto} is protected: promote onto it anyway`}
+          checked={force}
+          onChange={(event) => setForce(event.target.checked)}
+        />
+      ) : null}
       {error ? <ErrorPanel error={error} onRetry={error.retryable ? submit : null} /> : null}
     </Dialog>
   );

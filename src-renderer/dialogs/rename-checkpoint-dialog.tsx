@@ -18,8 +18,20 @@ export function RenameCheckpointDialog({ branch, name }: { readonly branch: stri
   const { busy, error, submit } = useSubmit(() => performVerb(api, "checkpoint.rename", { database, branch, name, to }));
   const ready = problem === null && to !== name;
   return (
-    <Dialog title={`Rename ${name}`} onClose={closeDialog} onSubmit={() => ready && submit()} footer={<FormFooter act="Rename" busy={busy ? "Renaming…" : null} disabled={!ready} />}>
-      <Field label="New name" autoFocus value={to} problem={problem} onFocus={(event) => event.target.select()} onChange={(event) => setTo(event.target.value)} />
+    <Dialog
+      title={`Rename ${name}`}
+      onClose={closeDialog}
+      onSubmit={() => ready && submit()}
+      footer={<FormFooter act="Rename" busy={busy ? "Renaming…" : null} disabled={!ready} />}
+    >
+      <Field
+        label="New name"
+        autoFocus
+        value={to}
+        problem={problem}
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setTo(event.target.value)}
+      />
       {error ? <ErrorPanel error={error} onRetry={error.retryable ? submit : null} /> : null}
     </Dialog>
   );

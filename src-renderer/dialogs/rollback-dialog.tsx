@@ -42,15 +42,31 @@ export function RollbackDialog({ branch }: { readonly branch: string }) {
       description="Moves the head and its file to an older version. Unsaved work is kept as a version; nothing is lost."
       onClose={closeDialog}
       onSubmit={() => chosen && submit()}
-      footer={<FormFooter act={chosen ? `Roll back to v${chosen.number}` : "Roll back"} busy={busy ? "Rolling back…" : null} disabled={!chosen} />}
+      footer={
+        <FormFooter act={chosen ? `Roll back to v${chosen.number}` : "Roll back"} busy={busy ? "Rolling back…" : null} disabled={!chosen} />
+      }
     >
-      <TextInput autoFocus aria-label="Find a version" value={text} placeholder="Find by name, number or message" onChange={(event) => setText(event.target.value)} />
+      <TextInput
+        autoFocus
+        aria-label="Find a version"
+        value={text}
+        placeholder="Find by name, number or message"
+        onChange={(event) => setText(event.target.value)}
+      />
       <div role="radiogroup" aria-label="Version" className="flex h-72 flex-col overflow-y-auto rounded-md border border-line">
         {history.isPending ? <Skeleton lines={8} className="px-3" /> : null}
         {history.error ? <ErrorPanel error={toErrorView(history.error)} onRetry={() => void history.refetch()} /> : null}
-        {history.data && rows.length === 0 ? <EmptyState text={text === "" ? "There is no other version to go to." : `No version matches “${text}”.`} /> : null}
+        {history.data && rows.length === 0 ? (
+          <EmptyState text={text === "" ? "There is no other version to go to." : `No version matches “${text}”.`} />
+        ) : null}
         {rows.map((row) => (
-          <label key={row.number} className={cx("grid h-row shrink-0 cursor-pointer grid-cols-[14px_44px_minmax(0,1fr)_auto_72px] items-center gap-2 px-3 text-xs", row.number === to ? "bg-selected" : "hover:bg-hover")}>
+          <label
+            key={row.number}
+            className={cx(
+              "grid h-row shrink-0 cursor-pointer grid-cols-[14px_44px_minmax(0,1fr)_auto_72px] items-center gap-2 px-3 text-xs",
+              row.number === to ? "bg-selected" : "hover:bg-hover",
+            )}
+          >
             <input type="radio" name="version" checked={row.number === to} onChange={() => setTo(row.number)} className="accent-accent" />
             <span className="text-ink-3 tabular-nums">v{row.number}</span>
             <span className="name-cut">

@@ -28,11 +28,26 @@ export function StatusDialog({ branches }: { readonly branches: readonly string[
   const { busy, error, submit } = useSubmit(() => {
     const inputs = branches.map((branch) => ({ database, branch, meta: withStatus(branch, text.trim()) }));
     const [only] = inputs;
-    return inputs.length === 1 && only ? performVerb(api, "branch.setMeta", only) : performMany(api, "branch.setMeta", inputs, (count) => `Set the status of ${formatPlural(count, "branch", "branches")}`);
+    return inputs.length === 1 && only
+      ? performVerb(api, "branch.setMeta", only)
+      : performMany(api, "branch.setMeta", inputs, (count) => `Set the status of ${formatPlural(count, "branch", "branches")}`);
   });
   return (
-    <Dialog title={`Status of ${subject}`} description="A word of yours, shown in the list. pass, fail and running have their own sign." onClose={closeDialog} onSubmit={submit} footer={<FormFooter act={text.trim() === "" ? "Remove status" : "Set status"} busy={busy ? "Setting…" : null} />}>
-      <Field label="Status" autoFocus value={text} maxLength={LIMITS.metaValueBytesMax / 4} placeholder="none" onChange={(event) => setText(event.target.value)} />
+    <Dialog
+      title={`Status of ${subject}`}
+      description="A word of yours, shown in the list. pass, fail and running have their own sign."
+      onClose={closeDialog}
+      onSubmit={submit}
+      footer={<FormFooter act={text.trim() === "" ? "Remove status" : "Set status"} busy={busy ? "Setting…" : null} />}
+    >
+      <Field
+        label="Status"
+        autoFocus
+        value={text}
+        maxLength={LIMITS.metaValueBytesMax / 4}
+        placeholder="none"
+        onChange={(event) => setText(event.target.value)}
+      />
       <div className="flex gap-2">
         {OFFERED.map((each) => (
           <Chip key={each} on={text === each} onClick={() => setText(each)}>

@@ -4,20 +4,19 @@ import type { ErrorView } from "#shared/error-codes.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
-import { useJobSince } from "../api/use-job.ts";
 import { openImport, useAppState } from "../app-state.ts";
 import { useStore } from "../external-store.ts";
 import { ImportPanel, useImportRequest } from "../import-report/import-panel.tsx";
 import { closeImport, importState } from "../import-report/import-session.ts";
 import { openStore } from "../shell/enter-store.ts";
 import { cx } from "../ui/cx.ts";
-import { JobRow } from "../ui/job-row.tsx";
+import { RunningJob } from "../ui/running-job.tsx";
 import { ErrorPanel } from "../ui/states.tsx";
 import { RecentStores } from "./recent-stores.tsx";
 import { StoreForm } from "./store-form.tsx";
 import { Welcome } from "./welcome.tsx";
 
-type Opening = { readonly what: "demo" | "store"; readonly since: number };
+type Opening = "demo" | "store";
 /** What the right side shows while no import is going on. */
 type Aside = { readonly kind: "welcome" } | { readonly kind: "store"; readonly folder: string; readonly error: ErrorView | null };
 
@@ -32,9 +31,9 @@ export function FirstRunScreen() {
   useImportRequest();
   if (!hello) return null;
 
-  const open = async (what: Opening["what"], act: () => Promise<unknown>, onFailure: (error: ErrorView) => void) => {
+  const open = async (what: Opening, act: () => Promise<unknown>, onFailure: (error: ErrorView) => void) => {
     setFailure(null);
-    setOpening({ what, since: Date.now() });
+    setOpening(what);
     try {
       await act();
     } catch (error) {
@@ -75,7 +74,7 @@ export function FirstRunScreen() {
             icon={FlaskConical}
             title="Try the demo"
             text="A shop database with twenty branches"
-            on={opening?.what === "demo"}
+            on={opening === "demo"}
             disabled={opening !== null}
             onClick={openDemo}
           />
@@ -96,7 +95,7 @@ export function FirstRunScreen() {
             onClick={() => void chooseFolder()}
           />
         </div>
-        {opening ? <OpeningJob since={opening.since} /> : null}
+        {opening ? <RunningJob /> : null}
         {failure ? <ErrorPanel error={failure} onRetry={openDemo} /> : null}
         <p className="flex h-14 flex-none items-center justify-center gap-2 rounded-lg border border-dashed border-line-strong text-xs text-ink-2">
           <Download size={14} aria-hidden />
@@ -159,11 +158,4 @@ function Option(props: {
       <ChevronRight size={14} aria-hidden className="shrink-0 text-ink-3" />
     </button>
   );
-}
-
-function OpeningJob({ since }: { readonly since: number }) {
-  const api = useApi();
-  const job = useJobSince(since);
-  if (!job) return null;
-  return <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} />;
 }

@@ -6,12 +6,11 @@ import type { BranchView, HistoryRow } from "#shared/views.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
-import { useJobSince } from "../api/use-job.ts";
 import { useAppState } from "../app-state.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { JobRow } from "../ui/job-row.tsx";
+import { RunningJob } from "../ui/running-job.tsx";
 import { ErrorPanel } from "../ui/states.tsx";
 import { showToast } from "../ui/toasts.ts";
 
@@ -27,9 +26,8 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
   const host = useAppState((state) => state.hello?.host);
   const suggested = `${branch.database}-${branch.name.replaceAll("/", "-")}-v${version.number}.db`;
   const [file, setFile] = useState("");
-  const [since, setSince] = useState<number | null>(null);
+  const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ErrorView | null>(null);
-  const job = useJobSince(since);
   const trimmed = file.trim();
   const replace = failure?.code === "file-exists";
 
@@ -38,8 +36,8 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
     if (path !== null) setFile(path);
   };
   const submit = async () => {
-    if (trimmed === "" || since !== null) return;
-    setSince(Date.now());
+    if (trimmed === "" || busy) return;
+    setBusy(true);
     setFailure(null);
     try {
       const done = await api.request("database.export", {
@@ -54,7 +52,7 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
     } catch (error) {
       const view = toErrorView(error);
       setFailure(view.code === "cancelled" ? null : view);
-      setSince(null);
+      setBusy(false);
     }
   };
   return (
@@ -65,13 +63,8 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
       onSubmit={() => void submit()}
       footer={
         <>
-          <Button onClick={onClose}>{since === null ? "Cancel" : "Close"}</Button>
-          <Button
-            type="submit"
-            variant={replace ? "danger" : "primary"}
-            disabled={trimmed === ""}
-            busy={since === null ? null : "Exporting…"}
-          >
+          <Button onClick={onClose}>{busy ? "Close" : "Cancel"}</Button>
+          <Button type="submit" variant={replace ? "danger" : "primary"} disabled={trimmed === ""} busy={busy ? "Exporting…" : null}>
             {replace ? "Replace the file" : "Export"}
           </Button>
         </>
@@ -95,7 +88,7 @@ export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
           </Button>
         ) : null}
       </div>
-      {job ? <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} /> : null}
+      {busy ? <RunningJob /> : null}
       {failure ? <ErrorPanel error={failure} /> : null}
     </Dialog>
   );

@@ -1,15 +1,14 @@
 import { useEffect } from "react";
 import type { RequestOutput } from "#shared/contract.ts";
 import type { JobView, StoreView } from "#shared/views.ts";
-import { requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
-import { useJobSince } from "../api/use-job.ts";
 import { useAppState } from "../app-state.ts";
 import { useStore } from "../external-store.ts";
 import { Button } from "../ui/button.tsx";
 import { JobRow } from "../ui/job-row.tsx";
 import { fileNameOf } from "../ui/paths.ts";
-import { ErrorPanel, Skeleton } from "../ui/states.tsx";
+import { RunningJob } from "../ui/running-job.tsx";
+import { ErrorPanel } from "../ui/states.tsx";
 import { ImportFooter } from "./import-footer.tsx";
 import { chooseFile, closeImport, importState, inspectPath, startImport, type ImportState } from "./import-session.ts";
 import { ReportChecks, ReportFacts, ReportHeader } from "./report-view.tsx";
@@ -108,7 +107,7 @@ function Inspecting({ state }: { readonly state: Extract<ImportState, { step: "i
   return (
     <div className="flex flex-col gap-3 p-6">
       <h2 className="name-cut text-md font-semibold">Reading {fileNameOf(state.path)}</h2>
-      <RunningJob since={state.startedAt} />
+      <RunningJob />
     </div>
   );
 }
@@ -119,7 +118,7 @@ function Importing({ state }: { readonly state: Extract<ImportState, { step: "im
       aria-label={`Importing as ${state.name}`}
       className="flex min-h-17 flex-none flex-col justify-center border-t border-line bg-surface px-6 py-3"
     >
-      <RunningJob since={state.startedAt} />
+      <RunningJob />
     </footer>
   );
 }
@@ -132,12 +131,4 @@ function Refused({ onChoose }: { readonly onChoose: () => void }) {
       <Button onClick={onChoose}>Choose another file</Button>
     </footer>
   );
-}
-
-/** Until the host announces a job there is nothing to show or cancel yet. */
-function RunningJob({ since }: { readonly since: number }) {
-  const api = useApi();
-  const job = useJobSince(since);
-  if (!job) return <Skeleton lines={1} />;
-  return <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} />;
 }

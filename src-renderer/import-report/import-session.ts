@@ -17,7 +17,7 @@ export type ImportState =
   /** Web host: asking for a path or an upload, where the desktop has its dialog. */
   | { readonly step: "choosing" }
   | { readonly step: "uploading"; readonly fileName: string; readonly done: number; readonly total: number }
-  | { readonly step: "inspecting"; readonly path: string; readonly startedAt: number }
+  | { readonly step: "inspecting"; readonly path: string }
   /** `failure`: what the last attempt to import this file met. */
   | {
       readonly step: "report";
@@ -32,7 +32,6 @@ export type ImportState =
       readonly report: ImportReport;
       readonly inspectedMs: number;
       readonly name: string;
-      readonly startedAt: number;
     }
   /** `path` is null when trying again needs the file chosen anew. */
   | { readonly step: "failed"; readonly path: string | null; readonly fileName: string; readonly error: ErrorView };
@@ -87,7 +86,7 @@ export async function chooseFile(api: Api, host: "electron" | "web"): Promise<vo
 
 /** Reads a file of the host's machine and reports on it; nothing is imported yet. */
 export async function inspectPath(api: Api, path: string): Promise<void> {
-  const attempt = begin({ step: "inspecting", path, startedAt: Date.now() });
+  const attempt = begin({ step: "inspecting", path });
   const startedAt = performance.now();
   try {
     const report = await api.request("database.inspect", { file: path });
@@ -115,7 +114,7 @@ export async function importAs(api: Api, name: string, target: ImportTarget): Pr
   const from = importState.get();
   if (from.step !== "report" || !from.report.canImport) return;
   const { path, report, inspectedMs } = from;
-  const attempt = begin({ step: "importing", path, report, inspectedMs, name, startedAt: Date.now() });
+  const attempt = begin({ step: "importing", path, report, inspectedMs, name });
   // Opening a store replaces the first-run screen: this one shows the rest of the import.
   showScreen("import");
   try {

@@ -1,10 +1,8 @@
 import { useId, type ReactNode } from "react";
-import { requestOrReport } from "../api/perform.ts";
-import { useApi } from "../api/queries.ts";
 import type { Run } from "../api/use-run.ts";
 import type { RequestName } from "#shared/contract.ts";
-import { JobRow } from "../ui/job-row.tsx";
-import { ErrorPanel, Skeleton } from "../ui/states.tsx";
+import { RunningJob } from "../ui/running-job.tsx";
+import { ErrorPanel } from "../ui/states.tsx";
 
 /** One group of settings: title, a sentence, an act at the right, and what there is to show. */
 export function Panel({
@@ -37,10 +35,7 @@ export function Panel({
 
 /** Progress and failure of a check; shows nothing before the first run. */
 export function RunState<K extends RequestName>({ run }: { readonly run: Run<K> }) {
-  const api = useApi();
-  const { job } = run;
-  if (job) return <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} />;
-  if (run.running) return <Skeleton lines={2} />;
+  if (run.running) return <RunningJob />;
   return run.error ? <ErrorPanel error={run.error} /> : null;
 }
 

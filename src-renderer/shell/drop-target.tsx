@@ -11,7 +11,9 @@ const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includ
 
 async function importDropped(api: Api, file: File, onProgress: (text: string | null) => void): Promise<void> {
   try {
-    const path = await api.giveFile(file, { onProgress: (sent) => onProgress(`Reading ${file.name}: ${formatBytes(sent)} of ${formatBytes(file.size)}`) });
+    const path = await api.giveFile(file, {
+      onProgress: (sent) => onProgress(`Reading ${file.name}: ${formatBytes(sent)} of ${formatBytes(file.size)}`),
+    });
     openImport(path);
   } catch (error) {
     showError(toErrorView(error), () => void importDropped(api, file, onProgress));
@@ -52,7 +54,10 @@ export function DropTarget() {
   }, [api]);
   if (!over && progress === null) return null;
   return (
-    <div role="status" className="pointer-events-none fixed inset-2 z-60 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-canvas/80">
+    <div
+      role="status"
+      className="pointer-events-none fixed inset-2 z-60 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-canvas/80"
+    >
       <span className="flex items-center gap-2 text-md font-medium">
         <FileDown size={20} aria-hidden className="text-accent" />
         {progress ?? "Drop to see what an import would do"}

@@ -20,10 +20,19 @@ export function findBranches<T extends { readonly name: string }>(branches: read
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return branches;
   const rank = (name: string) => (name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2);
-  return branches.filter((branch) => branch.name.includes(wanted)).toSorted((a, b) => rank(a.name) - rank(b.name) || a.name.length - b.name.length);
+  return branches
+    .filter((branch) => branch.name.includes(wanted))
+    .toSorted((a, b) => rank(a.name) - rank(b.name) || a.name.length - b.name.length);
 }
 
-const GROUP = "[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-ink-3";
+/** Closes the palette, then acts: after it has given the keyboard back, so that what the act focuses keeps it. */
+const choose = (act: () => void) => () => {
+  closeDialog();
+  setTimeout(act);
+};
+
+const GROUP =
+  "[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-ink-3";
 
 export function Palette() {
   const api = useApi();
@@ -33,25 +42,35 @@ export function Palette() {
   const context = useMemo(() => createContext(api), [api]);
   const wanted = text.trim().toLowerCase();
   const found = findBranches(branches, text);
-  const commands = COMMANDS.filter((command) => command.id !== "help.palette" && isEnabled(command, context) && titleOf(command, context).toLowerCase().includes(wanted));
+  const commands = COMMANDS.filter(
+    (command) => command.id !== "help.palette" && isEnabled(command, context) && titleOf(command, context).toLowerCase().includes(wanted),
+  );
   const foundDatabases = databases.filter((database) => database.name.includes(wanted));
-  const choose = (act: () => void) => () => {
-    closeDialog();
-    // After the dialog has given the keyboard back, so that what the act focuses keeps it.
-    setTimeout(act);
-  };
   return (
     <Dialog.Root open onOpenChange={(open) => !open && closeDialog()}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/25" />
-        <Dialog.Content aria-describedby={undefined} className="float fixed top-[12vh] left-1/2 z-50 w-140 max-w-[calc(100vw-32px)] -translate-x-1/2 overflow-hidden">
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="float fixed top-[12vh] left-1/2 z-50 w-140 max-w-[calc(100vw-32px)] -translate-x-1/2 overflow-hidden"
+        >
           <Dialog.Title className="sr-only">Search and commands</Dialog.Title>
           <Command shouldFilter={false} loop label="Search and commands">
-            <Command.Input value={text} onValueChange={setText} placeholder="Search branches, databases, commands" className="h-11 w-full border-b border-line bg-transparent px-4 text-md outline-none placeholder:text-ink-3" />
+            <Command.Input
+              value={text}
+              onValueChange={setText}
+              placeholder="Search branches, databases, commands"
+              className="h-11 w-full border-b border-line bg-transparent px-4 text-md outline-none placeholder:text-ink-3"
+            />
             <Command.List className="max-h-[min(420px,60vh)] overflow-y-auto p-1.5">
               <Command.Empty className="p-6 text-center text-ink-2">Nothing is called “{text}”.</Command.Empty>
               {wanted !== "" && found.length > 0 ? (
-                <Command.Group heading={found.length > BRANCHES_SHOWN_MAX ? `Branches · ${BRANCHES_SHOWN_MAX} of ${formatCount(found.length)}` : "Branches"} className={GROUP}>
+                <Command.Group
+                  heading={
+                    found.length > BRANCHES_SHOWN_MAX ? `Branches · ${BRANCHES_SHOWN_MAX} of ${formatCount(found.length)}` : "Branches"
+                  }
+                  className={GROUP}
+                >
                   {found.slice(0, BRANCHES_SHOWN_MAX).map((branch) => (
                     <Command.Item
                       key={branch.id}
@@ -72,10 +91,19 @@ export function Palette() {
               {commands.length > 0 ? (
                 <Command.Group heading="Commands" className={GROUP}>
                   {commands.map((command) => (
-                    <Command.Item key={command.id} value={`command ${command.id}`} className="menu-item" onSelect={choose(() => void command.run(createContext(api)))}>
+                    <Command.Item
+                      key={command.id}
+                      value={`command ${command.id}`}
+                      className="menu-item"
+                      onSelect={choose(() => void command.run(createContext(api)))}
+                    >
                       {command.icon ? <command.icon size={14} aria-hidden className="shrink-0 text-ink-3" /> : <span className="w-3.5" />}
                       <span className="name-cut">{titleOf(command, context)}</span>
-                      {command.menu === "branch" && context.branch ? <span className="name-cut text-ink-3">{context.selected.length > 1 ? `${context.selected.length} branches` : context.branch.name}</span> : null}
+                      {command.menu === "branch" && context.branch ? (
+                        <span className="name-cut text-ink-3">
+                          {context.selected.length > 1 ? `${context.selected.length} branches` : context.branch.name}
+                        </span>
+                      ) : null}
                       {command.shortcuts?.[0] ? <Kbd shortcut={command.shortcuts[0]} className="ml-auto" /> : null}
                     </Command.Item>
                   ))}
@@ -84,7 +112,12 @@ export function Palette() {
               {foundDatabases.length > 0 ? (
                 <Command.Group heading="Databases" className={GROUP}>
                   {foundDatabases.map((database) => (
-                    <Command.Item key={database.uid} value={`database ${database.name}`} className="menu-item" onSelect={choose(() => selectDatabase(database.name))}>
+                    <Command.Item
+                      key={database.uid}
+                      value={`database ${database.name}`}
+                      className="menu-item"
+                      onSelect={choose(() => selectDatabase(database.name))}
+                    >
                       <Database size={14} aria-hidden className="shrink-0 text-ink-3" />
                       <span className="name-cut">{database.name}</span>
                     </Command.Item>

@@ -11,7 +11,14 @@ import { Menu } from "../ui/menu.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
 
 /** Under 1360 px the rail shows icons only: then the tooltip is the label. */
-function NavItem(props: { readonly icon: LucideIcon; readonly label: string; readonly shortcut?: string | undefined; readonly on: boolean; readonly aside?: ReactNode; readonly onClick: () => void }) {
+function NavItem(props: {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly shortcut?: string | undefined;
+  readonly on: boolean;
+  readonly aside?: ReactNode;
+  readonly onClick: () => void;
+}) {
   const Icon = props.icon;
   return (
     <Tooltip text={props.label} shortcut={props.shortcut} side="right">
@@ -20,7 +27,10 @@ function NavItem(props: { readonly icon: LucideIcon; readonly label: string; rea
         aria-label={props.label}
         aria-current={props.on ? "page" : undefined}
         onClick={props.onClick}
-        className={cx("flex h-row w-full shrink-0 items-center gap-2.5 rounded-md px-2 text-left", props.on ? "bg-selected-quiet font-medium text-ink" : "text-ink-2 hover:bg-selected-quiet/60")}
+        className={cx(
+          "flex h-row w-full shrink-0 items-center gap-2.5 rounded-md px-2 text-left",
+          props.on ? "bg-selected-quiet font-medium text-ink" : "text-ink-2 hover:bg-selected-quiet/60",
+        )}
       >
         <Icon size={16} strokeWidth={1.75} aria-hidden className={cx("shrink-0", props.on && "text-accent")} />
         <span className="name-cut flex-1 narrow:hidden">{props.label}</span>
@@ -39,12 +49,26 @@ function DatabasePicker({ databases, current }: { readonly databases: readonly D
     run: () => selectDatabase(database.name),
   }));
   return (
-    <Menu label="Databases" entries={[...entries, { kind: "separator", id: "line" }, { kind: "item", id: "import", label: "Import a SQLite file…", icon: Plus, run: () => openImport(null) }]}>
-      <button type="button" aria-label={`Database ${current?.name ?? "none"}`} title={current?.name ?? ""} className="mb-2.5 flex h-11 shrink-0 items-center gap-2 rounded-md border border-line-strong bg-raised px-2 text-left hover:bg-hover narrow:h-8 narrow:justify-center narrow:px-0">
+    <Menu
+      label="Databases"
+      entries={[
+        ...entries,
+        { kind: "separator", id: "line" },
+        { kind: "item", id: "import", label: "Import a SQLite file…", icon: Plus, run: () => openImport(null) },
+      ]}
+    >
+      <button
+        type="button"
+        aria-label={`Database ${current?.name ?? "none"}`}
+        title={current?.name ?? ""}
+        className="mb-2.5 flex h-11 shrink-0 items-center gap-2 rounded-md border border-line-strong bg-raised px-2 text-left hover:bg-hover narrow:h-8 narrow:justify-center narrow:px-0"
+      >
         <Database size={16} aria-hidden className="shrink-0" />
         <span className="min-w-0 flex-1 leading-4 narrow:hidden">
           <span className="name-cut block font-semibold">{current?.name ?? "No database"}</span>
-          <span className="name-cut block text-2xs text-ink-3">{current ? formatPlural(current.branches, "branch", "branches") : "Import one"}</span>
+          <span className="name-cut block text-2xs text-ink-3">
+            {current ? formatPlural(current.branches, "branch", "branches") : "Import one"}
+          </span>
         </span>
         <ChevronsUpDown size={14} aria-hidden className="shrink-0 text-ink-2 narrow:hidden" />
       </button>
@@ -64,7 +88,15 @@ export function Rail() {
   const databases = useRequest("database.list", {}).data ?? [];
   const trash = useRequest("trash.list", {}).data;
   const item = (name: ScreenName, label: string, icon: LucideIcon, aside?: ReactNode) => (
-    <NavItem key={name} icon={icon} label={label} shortcut={commandShortcut(`view.${name}`)} on={screen === name} aside={aside} onClick={() => showScreen(name)} />
+    <NavItem
+      key={name}
+      icon={icon}
+      label={label}
+      shortcut={commandShortcut(`view.${name}`)}
+      on={screen === name}
+      aside={aside}
+      onClick={() => showScreen(name)}
+    />
   );
   return (
     <nav data-pane="rail" aria-label="Screens" className="flex w-rail shrink-0 flex-col gap-0.5 border-r border-line bg-surface p-2">
@@ -81,7 +113,10 @@ export function Rail() {
             type="button"
             aria-pressed={each.name === database}
             onClick={() => selectDatabase(each.name)}
-            className={cx("flex h-row shrink-0 items-center gap-2.5 rounded-md px-2 text-left hover:bg-selected-quiet/60", each.name === database ? "text-ink" : "text-ink-2")}
+            className={cx(
+              "flex h-row shrink-0 items-center gap-2.5 rounded-md px-2 text-left hover:bg-selected-quiet/60",
+              each.name === database ? "text-ink" : "text-ink-2",
+            )}
           >
             <Database size={14} aria-hidden className="shrink-0" />
             <span className="name-cut flex-1">{each.name}</span>

@@ -1,9 +1,8 @@
 /** What is kept between starts: theme, screen, database. The host stores it without reading it. */
-import type { Api } from "../api/api.ts";
+import { sayHello, type Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { appState, setHello, setTheme, showScreen, type AppState, type ScreenName } from "../app-state.ts";
 import { branchesView, changeBranchesView } from "../branches/branches-view.ts";
-import { sayHello } from "../api/api.ts";
 import { showError } from "../ui/toasts.ts";
 import { chooseDatabase } from "./enter-store.ts";
 
@@ -32,7 +31,11 @@ export function parseLayout(text: string): Layout {
 }
 
 function formatLayout(state: AppState): string {
-  const layout: Layout = { screen: state.screen === "import" ? "branches" : state.screen, database: state.database, mode: branchesView.get().mode };
+  const layout: Layout = {
+    screen: state.screen === "import" ? "branches" : state.screen,
+    database: state.database,
+    mode: branchesView.get().mode,
+  };
   return JSON.stringify(layout);
 }
 
@@ -47,13 +50,16 @@ export async function startSession(api: Api): Promise<void> {
   setHello(hello);
 }
 
+function readSettings(): { readonly theme: AppState["theme"]; readonly layout: string } {
+  return { theme: appState.get().theme, layout: formatLayout(appState.get()) };
+}
+
 /** Saves what changed, half a second after the last change. Returns how to stop. */
 export function keepSession(api: Api): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const current = () => ({ theme: appState.get().theme, layout: formatLayout(appState.get()) });
-  let saved = JSON.stringify(current());
+  let saved = JSON.stringify(readSettings());
   const save = () => {
-    const next = current();
+    const next = readSettings();
     if (JSON.stringify(next) === saved) return;
     saved = JSON.stringify(next);
     api.request("app.saveSettings", next).catch((error: unknown) => showError(toErrorView(error), null));

@@ -37,14 +37,18 @@ export function ShortcutsDialog() {
     <Dialog title="Keyboard shortcuts" wide onClose={closeDialog}>
       <div className="grid grid-cols-2 gap-x-8 gap-y-4 pb-2 max-sm:grid-cols-1">
         <ul>
-          {withKeys.filter((command) => command.menu !== "branch").map((command) => (
-            <Line key={command.id} keys={command.shortcuts ?? []} text={titleOf(command, context)} />
-          ))}
+          {withKeys
+            .filter((command) => command.menu !== "branch")
+            .map((command) => (
+              <Line key={command.id} keys={command.shortcuts ?? []} text={titleOf(command, context)} />
+            ))}
         </ul>
         <ul>
-          {withKeys.filter((command) => command.menu === "branch").map((command) => (
-            <Line key={command.id} keys={command.shortcuts ?? []} text={titleOf(command, context)} />
-          ))}
+          {withKeys
+            .filter((command) => command.menu === "branch")
+            .map((command) => (
+              <Line key={command.id} keys={command.shortcuts ?? []} text={titleOf(command, context)} />
+            ))}
           {LIST_KEYS.map(([key, text]) => (
             <Line key={key} keys={[key]} text={text} />
           ))}

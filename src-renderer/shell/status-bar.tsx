@@ -52,7 +52,10 @@ export function StatusBar() {
   const name = store?.path.split("/").filter(Boolean).at(-1);
   const file = branch?.checkout;
   return (
-    <footer data-pane="status" className="flex h-6 shrink-0 items-center gap-4 border-t border-line bg-surface px-3 text-xs whitespace-nowrap text-ink-2">
+    <footer
+      data-pane="status"
+      className="flex h-6 shrink-0 items-center gap-4 border-t border-line bg-surface px-3 text-xs whitespace-nowrap text-ink-2"
+    >
       <span title={store?.path} className="flex min-w-0 items-center gap-1.5">
         <HardDrive size={14} aria-hidden className="shrink-0" />
         <span className="name-cut">{hasStore ? name : "No store open"}</span>
@@ -63,7 +66,9 @@ export function StatusBar() {
           <b className="name-cut font-medium text-ink">{branch.name}</b>
         </span>
       ) : null}
-      {hasStore && file && (file.state === "unsaved" || file.state === "conflict" || file.state === "missing") ? <FileBadge state={file.state} /> : null}
+      {hasStore && file && (file.state === "unsaved" || file.state === "conflict" || file.state === "missing") ? (
+        <FileBadge state={file.state} />
+      ) : null}
       {hasStore && file && file.walBytes > 0 ? <span className="tabular-nums">WAL {formatBytes(file.walBytes)}</span> : null}
       <span className="ml-auto flex items-center gap-4">
         {connection === "lost" ? (

@@ -20,7 +20,16 @@ const MENUS: readonly { readonly name: MenuName; readonly title: string }[] = [
 function Brand() {
   return (
     <span className="flex items-center gap-2">
-      <svg width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentColor" strokeWidth="1.75" strokeLinecap="round" aria-hidden>
+      <svg
+        width="16"
+        height="16"
+        viewBox="0 0 16 16"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.75"
+        strokeLinecap="round"
+        aria-hidden
+      >
         <path d="M8 14.5V9.5M8 9.5C8 6 8 4.5 8 1.5M8 11C5.2 11 3.2 9 3.2 5.5M8 11c2.8 0 4.8-2 4.8-5.5" />
         <path d="M4.5 14.5h7" />
       </svg>
@@ -55,7 +64,10 @@ export function TitleBar() {
   const web = useAppState((state) => state.hello?.host === "web");
   const hasStore = useAppState((state) => state.hello?.store != null);
   return (
-    <header data-pane="title" className="grid h-9 shrink-0 grid-cols-[minmax(0,1fr)_minmax(120px,360px)_minmax(0,1fr)] items-center gap-2 border-b border-line bg-surface px-3">
+    <header
+      data-pane="title"
+      className="grid h-9 shrink-0 grid-cols-[minmax(0,1fr)_minmax(120px,360px)_minmax(0,1fr)] items-center gap-2 border-b border-line bg-surface px-3"
+    >
       <div className="flex min-w-0 items-center overflow-hidden">
         <Brand />
         {web ? <MenuBar /> : null}
@@ -70,8 +82,20 @@ export function TitleBar() {
         <Kbd shortcut="Mod+K" className="ml-auto" />
       </button>
       <div className="flex justify-end gap-0.5">
-        <IconButton icon={Undo2} label="Undo" shortcut={commandShortcut("edit.undo") ?? ""} disabled={!hasStore} onClick={() => runCommand(api, "edit.undo")} />
-        <IconButton icon={Redo2} label="Redo" shortcut={commandShortcut("edit.redo") ?? ""} disabled={!hasStore} onClick={() => runCommand(api, "edit.redo")} />
+        <IconButton
+          icon={Undo2}
+          label="Undo"
+          shortcut={commandShortcut("edit.undo") ?? ""}
+          disabled={!hasStore}
+          onClick={() => runCommand(api, "edit.undo")}
+        />
+        <IconButton
+          icon={Redo2}
+          label="Redo"
+          shortcut={commandShortcut("edit.redo") ?? ""}
+          disabled={!hasStore}
+          onClick={() => runCommand(api, "edit.redo")}
+        />
       </div>
     </header>
   );

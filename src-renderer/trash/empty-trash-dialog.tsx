@@ -1,19 +1,16 @@
 import { Trash2 } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { formatBytes } from "#shared/units.ts";
-import { requestOrReport } from "../api/perform.ts";
-import { useApi } from "../api/queries.ts";
 import { useRun } from "../api/use-run.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { GcFacts } from "../ui/gc-facts.tsx";
-import { JobRow } from "../ui/job-row.tsx";
-import { ErrorPanel, Skeleton } from "../ui/states.tsx";
+import { RunningJob } from "../ui/running-job.tsx";
+import { ErrorPanel } from "../ui/states.tsx";
 import { showToast } from "../ui/toasts.ts";
 
 /** One of the few acts that cannot be undone: so it shows its figures first and asks. */
 export function EmptyTrashDialog({ onClose }: { readonly onClose: () => void }) {
-  const api = useApi();
   const forecast = useRun("store.gc");
   const purge = useRun("store.gc");
   const asked = useRef(false);
@@ -28,7 +25,6 @@ export function EmptyTrashDialog({ onClose }: { readonly onClose: () => void }) 
     showToast({ text: `Emptied the trash: ${formatBytes(report.bytesFreed)} freed`, tone: "plain" });
     onClose();
   };
-  const job = purge.job ?? forecast.job;
   const error = purge.error ?? forecast.error;
   return (
     <Dialog
@@ -45,8 +41,8 @@ export function EmptyTrashDialog({ onClose }: { readonly onClose: () => void }) 
         </>
       }
     >
-      {forecast.result ? <GcFacts report={forecast.result} /> : error ? null : <Skeleton lines={6} />}
-      {job ? <JobRow job={job} onCancel={() => void requestOrReport(api, "job.cancel", { id: job.id })} /> : null}
+      {forecast.result ? <GcFacts report={forecast.result} /> : null}
+      {purge.running || forecast.running ? <RunningJob /> : null}
       {error ? (
         <ErrorPanel error={error} onRetry={forecast.result ? null : () => void forecast.start({ dryRun: true, purgeAllTrash: true })} />
       ) : null}

@@ -15,7 +15,13 @@ const TONES: Readonly<Record<Tone, string>> = {
 export function Badge(props: { readonly tone: Tone; readonly icon?: LucideIcon; readonly title?: string; readonly children: ReactNode }) {
   const Icon = props.icon;
   return (
-    <span title={props.title} className={cx("inline-flex h-4.5 max-w-full shrink-0 items-center gap-1 rounded-sm pr-1.5 pl-1.25 text-2xs font-medium whitespace-nowrap", TONES[props.tone])}>
+    <span
+      title={props.title}
+      className={cx(
+        "inline-flex h-4.5 max-w-full shrink-0 items-center gap-1 rounded-sm pr-1.5 pl-1.25 text-2xs font-medium whitespace-nowrap",
+        TONES[props.tone],
+      )}
+    >
       {Icon ? <Icon size={12} strokeWidth={2.2} aria-hidden className="shrink-0" /> : null}
       <span className="name-cut">{props.children}</span>
     </span>
@@ -40,13 +46,34 @@ export function StatusBadge({ status }: { readonly status: string }) {
 
 /** Work in the file that no version holds, and the case where the head moved meanwhile. */
 export function FileBadge({ state }: { readonly state: "unsaved" | "conflict" | "missing" }) {
-  if (state === "unsaved") return <Badge tone="warn" icon={CircleDot}>Unsaved</Badge>;
-  if (state === "conflict") return <Badge tone="bad" icon={TriangleAlert}>Conflict</Badge>;
-  return <Badge tone="warn" icon={TriangleAlert}>Missing</Badge>;
+  if (state === "unsaved")
+    return (
+      <Badge tone="warn" icon={CircleDot}>
+        Unsaved
+      </Badge>
+    );
+  if (state === "conflict")
+    return (
+      <Badge tone="bad" icon={TriangleAlert}>
+        Conflict
+      </Badge>
+    );
+  return (
+    <Badge tone="warn" icon={TriangleAlert}>
+      Missing
+    </Badge>
+  );
 }
 
 /** A toggle with a count: a ready-made filter. */
-export function Chip(props: { readonly on?: boolean; readonly icon?: LucideIcon; readonly count?: string; readonly onClick: () => void; readonly className?: string; readonly children: ReactNode }) {
+export function Chip(props: {
+  readonly on?: boolean;
+  readonly icon?: LucideIcon;
+  readonly count?: string;
+  readonly onClick: () => void;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
   const Icon = props.icon;
   return (
     <button

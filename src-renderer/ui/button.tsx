@@ -30,11 +30,31 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-export function Button({ variant = "default", size = "md", icon: Icon, shortcut, busy, className, children, disabled, ...rest }: ButtonProps) {
+export function Button({
+  variant = "default",
+  size = "md",
+  icon: Icon,
+  shortcut,
+  busy,
+  className,
+  children,
+  disabled,
+  ...rest
+}: ButtonProps) {
   const sizing = size === "md" ? "h-control px-2.5 text-sm" : "h-control-sm px-2 text-xs";
   return (
-    <button type="button" {...rest} aria-busy={busy ? true : undefined} disabled={disabled || Boolean(busy)} className={cx(SHAPE, VARIANTS[variant], busy ? "" : cx(OFF, outlineOff(variant)), sizing, className)}>
-      {busy ? <LoaderCircle size={14} className="animate-[turn_1s_linear_infinite]" aria-hidden /> : Icon ? <Icon size={14} aria-hidden /> : null}
+    <button
+      type="button"
+      {...rest}
+      aria-busy={busy ? true : undefined}
+      disabled={disabled || Boolean(busy)}
+      className={cx(SHAPE, VARIANTS[variant], busy ? "" : cx(OFF, outlineOff(variant)), sizing, className)}
+    >
+      {busy ? (
+        <LoaderCircle size={14} className="animate-[turn_1s_linear_infinite]" aria-hidden />
+      ) : Icon ? (
+        <Icon size={14} aria-hidden />
+      ) : null}
       {busy ?? children}
       {shortcut && !busy ? <Kbd shortcut={shortcut} /> : null}
     </button>
@@ -50,7 +70,12 @@ export interface IconButtonProps extends Omit<ButtonProps, "children" | "busy"> 
 export function IconButton({ variant = "ghost", size = "sm", icon: Icon, label, shortcut, className, ...rest }: IconButtonProps) {
   return (
     <Tooltip text={label} shortcut={shortcut}>
-      <button type="button" {...rest} aria-label={label} className={cx(SHAPE, VARIANTS[variant], OFF, outlineOff(variant), size === "md" ? "size-control" : "size-control-sm", className)}>
+      <button
+        type="button"
+        {...rest}
+        aria-label={label}
+        className={cx(SHAPE, VARIANTS[variant], OFF, outlineOff(variant), size === "md" ? "size-control" : "size-control-sm", className)}
+      >
         <Icon size={size === "md" ? 16 : 14} aria-hidden />
       </button>
     </Tooltip>
@@ -76,7 +101,11 @@ export function SplitButton(props: {
         {props.label}
       </Button>
       <Menu label={props.menuLabel} entries={props.entries} align="end">
-        <Button {...shared} aria-label={props.menuLabel} className={cx("-ml-px w-6 rounded-l-none px-0!", variant === "primary" && "border-l-accent-ink/35!")}>
+        <Button
+          {...shared}
+          aria-label={props.menuLabel}
+          className={cx("-ml-px w-6 rounded-l-none px-0!", variant === "primary" && "border-l-accent-ink/35!")}
+        >
           <ChevronDown size={14} aria-hidden />
         </Button>
       </Menu>

@@ -14,7 +14,11 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, {
     if (this.state.error === null) return this.props.children;
     return (
       <div className="flex-1 p-3">
-        <ErrorPanel error={{ ...toErrorView(this.state.error), untouched: "The store is unchanged." }} onRetry={() => this.setState({ error: null })} retryLabel="Show again" />
+        <ErrorPanel
+          error={{ ...toErrorView(this.state.error), untouched: "The store is unchanged." }}
+          onRetry={() => this.setState({ error: null })}
+          retryLabel="Show again"
+        />
       </div>
     );
   }

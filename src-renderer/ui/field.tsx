@@ -2,7 +2,8 @@ import type { LucideIcon } from "lucide-react";
 import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes } from "react";
 import { cx } from "./cx.ts";
 
-const BOX = "flex h-control min-w-0 items-center gap-1.5 rounded-md border bg-raised px-2 focus-within:outline-2 focus-within:outline-focus";
+const BOX =
+  "flex h-control min-w-0 items-center gap-1.5 rounded-md border bg-raised px-2 focus-within:outline-2 focus-within:outline-focus";
 
 export interface TextInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "size"> {
   readonly icon?: LucideIcon;
@@ -30,7 +31,12 @@ export function TextInput({ icon: Icon, trailing, invalid = false, boxClassName,
 }
 
 /** A labelled input with what is wrong with it, or a hint, beneath. */
-export function Field({ label, problem, hint, ...input }: Omit<TextInputProps, "id" | "invalid"> & { readonly label: string; readonly problem?: string | null; readonly hint?: ReactNode }) {
+export function Field({
+  label,
+  problem,
+  hint,
+  ...input
+}: Omit<TextInputProps, "id" | "invalid"> & { readonly label: string; readonly problem?: string | null; readonly hint?: ReactNode }) {
   const id = useId();
   const below = problem ?? hint;
   return (
@@ -48,7 +54,13 @@ export function Field({ label, problem, hint, ...input }: Omit<TextInputProps, "
   );
 }
 
-export function SelectField({ label, hint, children, className, ...rest }: SelectHTMLAttributes<HTMLSelectElement> & { readonly label: string; readonly hint?: ReactNode }) {
+export function SelectField({
+  label,
+  hint,
+  children,
+  className,
+  ...rest
+}: SelectHTMLAttributes<HTMLSelectElement> & { readonly label: string; readonly hint?: ReactNode }) {
   const id = useId();
   return (
     <div className={cx("flex min-w-0 flex-col gap-1", className)}>
@@ -63,7 +75,11 @@ export function SelectField({ label, hint, children, className, ...rest }: Selec
   );
 }
 
-export function CheckField({ label, hint, ...rest }: Omit<InputHTMLAttributes<HTMLInputElement>, "type"> & { readonly label: ReactNode; readonly hint?: ReactNode }) {
+export function CheckField({
+  label,
+  hint,
+  ...rest
+}: Omit<InputHTMLAttributes<HTMLInputElement>, "type"> & { readonly label: ReactNode; readonly hint?: ReactNode }) {
   return (
     <label className="flex items-start gap-2 text-sm">
       <input type="checkbox" {...rest} className="mt-0.75 size-3.5 shrink-0 accent-accent" />

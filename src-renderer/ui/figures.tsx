@@ -1,7 +1,7 @@
 import { formatBytes, formatDuration } from "#shared/units.ts";
 import { cx } from "./cx.ts";
 import { formatAge, formatCount, formatCountdown, formatIso } from "./format.ts";
-import { useNow } from "./now.ts";
+import { readClock, useNow } from "./now.ts";
 
 /** How often a figure of this size changes at most: a list of old things must not tick every second. */
 function stepFor(distanceMs: number): number {
@@ -9,10 +9,17 @@ function stepFor(distanceMs: number): number {
 }
 
 /** "12 min", with the ISO time on hover. `suffix` is for sentences: " ago". */
-export function RelativeTime({ at, suffix = "", className }: { readonly at: number; readonly suffix?: string; readonly className?: string }) {
-  // The shared clock says when to look; what is shown is exact, or an hour would read "59 min".
-  useNow(stepFor(Date.now() - at));
-  const age = formatAge(Math.max(Date.now() - at, 0));
+export function RelativeTime({
+  at,
+  suffix = "",
+  className,
+}: {
+  readonly at: number;
+  readonly suffix?: string;
+  readonly className?: string;
+}) {
+  const now = useNow(stepFor(readClock() - at));
+  const age = formatAge(Math.max(now - at, 0));
   return (
     <time dateTime={new Date(at).toISOString()} title={formatIso(at)} className={cx("tabular-nums", className)}>
       {age === "now" ? "now" : age + suffix}
@@ -39,10 +46,13 @@ export function Duration({ ms, className }: { readonly ms: number; readonly clas
 
 /** "1 d 04 h" until a moment; under an hour it warns. */
 export function Countdown({ until, className }: { readonly until: number; readonly className?: string }) {
-  useNow(stepFor(until - Date.now()));
-  const left = until - Date.now();
+  const left = until - useNow(stepFor(until - readClock()));
   return (
-    <time dateTime={new Date(until).toISOString()} title={formatIso(until)} className={cx("tabular-nums", left < 600_000 && "font-medium text-warn", className)}>
+    <time
+      dateTime={new Date(until).toISOString()}
+      title={formatIso(until)}
+      className={cx("tabular-nums", left < 600_000 && "font-medium text-warn", className)}
+    >
       {formatCountdown(left)}
     </time>
   );

@@ -10,6 +10,10 @@ export function formatPlural(value: number, one: string, many = `${one}s`): stri
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
+function pad(value: number): string {
+  return String(Math.abs(value)).padStart(2, "0");
+}
+
 const AGE_UNITS: readonly (readonly [number, string])[] = [
   [365 * 86_400_000, "y"],
   [30 * 86_400_000, "mo"],
@@ -31,7 +35,6 @@ export function formatAge(sinceMs: number): string {
 export function formatCountdown(leftMs: number): string {
   if (leftMs <= 0) return "expired";
   const seconds = Math.floor(leftMs / 1000);
-  const pad = (value: number) => String(value).padStart(2, "0");
   if (seconds >= 86_400) return `${Math.floor(seconds / 86_400)} d ${pad(Math.floor(seconds / 3600) % 24)} h`;
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} m`;
   if (seconds >= 600) return `${Math.floor(seconds / 60)} m`;
@@ -48,7 +51,6 @@ export function formatElapsed(ms: number): string {
 export function formatIso(at: number): string {
   const date = new Date(at);
   const offset = -date.getTimezoneOffset();
-  const pad = (value: number) => String(Math.abs(value)).padStart(2, "0");
   const local = new Date(at + offset * 60_000).toISOString().slice(0, 19);
   return `${local}${offset < 0 ? "-" : "+"}${pad(Math.trunc(offset / 60))}:${pad(offset % 60)}`;
 }

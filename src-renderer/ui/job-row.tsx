@@ -29,7 +29,12 @@ export function JobRow({ job, onCancel }: { readonly job: JobView; readonly onCa
         <div className="name-cut text-sm">{job.title}</div>
         <div className="name-cut text-ink-3">{job.phase}</div>
       </div>
-      <div role="progressbar" aria-label={job.title} {...(percent === null ? {} : { "aria-valuenow": Math.round(percent), "aria-valuemin": 0, "aria-valuemax": 100 })} className="h-1 w-32 shrink-0 overflow-hidden rounded-xs bg-selected-quiet">
+      <div
+        role="progressbar"
+        aria-label={job.title}
+        {...(percent === null ? {} : { "aria-valuenow": Math.round(percent), "aria-valuemin": 0, "aria-valuemax": 100 })}
+        className="h-1 w-32 shrink-0 overflow-hidden rounded-xs bg-selected-quiet"
+      >
         <div className="h-full bg-accent" style={{ width: `${percent ?? 35}%` }} />
       </div>
       <span className="shrink-0 text-ink-2 tabular-nums">{describeProgress(job, now)}</span>

@@ -19,10 +19,25 @@ export type MenuEntry =
     }
   | { readonly kind: "separator"; readonly id: string };
 
-function MenuList({ entries, label, align }: { readonly entries: readonly MenuEntry[]; readonly label: string; readonly align: "start" | "end" }) {
+function MenuList({
+  entries,
+  label,
+  align,
+}: {
+  readonly entries: readonly MenuEntry[];
+  readonly label: string;
+  readonly align: "start" | "end";
+}) {
   return (
     <DropdownMenu.Portal>
-      <DropdownMenu.Content aria-label={label} align={align} sideOffset={4} collisionPadding={8} loop className="float z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto p-1">
+      <DropdownMenu.Content
+        aria-label={label}
+        align={align}
+        sideOffset={4}
+        collisionPadding={8}
+        loop
+        className="float z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto p-1"
+      >
         {entries.map((entry) =>
           entry.kind === "separator" ? (
             <DropdownMenu.Separator key={entry.id} className="mx-1 my-1 h-px bg-line" />
@@ -34,7 +49,17 @@ function MenuList({ entries, label, align }: { readonly entries: readonly MenuEn
               className={cx("menu-item", entry.danger && "text-bad")}
               {...(entry.checked === undefined ? {} : { role: "menuitemcheckbox", "aria-checked": entry.checked })}
             >
-              {entry.checked === undefined ? entry.icon ? <entry.icon size={14} aria-hidden className="shrink-0 opacity-75" /> : <span className="w-3.5" /> : <span aria-hidden className="w-3.5 text-center">{entry.checked ? "✓" : ""}</span>}
+              {entry.checked === undefined ? (
+                entry.icon ? (
+                  <entry.icon size={14} aria-hidden className="shrink-0 opacity-75" />
+                ) : (
+                  <span className="w-3.5" />
+                )
+              ) : (
+                <span aria-hidden className="w-3.5 text-center">
+                  {entry.checked ? "✓" : ""}
+                </span>
+              )}
               <span className="name-cut">{entry.label}</span>
               {entry.shortcut ? <Kbd shortcut={entry.shortcut} className="ml-auto pl-6" /> : null}
             </DropdownMenu.Item>
@@ -46,7 +71,12 @@ function MenuList({ entries, label, align }: { readonly entries: readonly MenuEn
 }
 
 /** A menu that hangs on the control given as its child. */
-export function Menu(props: { readonly label: string; readonly entries: readonly MenuEntry[]; readonly align?: "start" | "end"; readonly children: ReactNode }) {
+export function Menu(props: {
+  readonly label: string;
+  readonly entries: readonly MenuEntry[];
+  readonly align?: "start" | "end";
+  readonly children: ReactNode;
+}) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{props.children}</DropdownMenu.Trigger>

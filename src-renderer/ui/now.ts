@@ -21,8 +21,19 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time now, rounded down to `everyMs` (default a second). Re-renders once a step. */
+/** The shared clock's time in Unix milliseconds, without following it. */
+export function readClock(): number {
+  if (listeners.size === 0) now = Date.now();
+  return now;
+}
+
+/** The start of the current step of `everyMs`: the same value until the next one. */
+export function useClockStep(everyMs: number): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(readClock() / everyMs)) * everyMs;
+}
+
+/** The time now. Re-renders once every `everyMs` (default a second). */
 export function useNow(everyMs: number = TICK_MS): number {
-  const step = useSyncExternalStore(subscribe, () => Math.floor((listeners.size === 0 ? Date.now() : now) / everyMs));
-  return step * everyMs;
+  useClockStep(everyMs);
+  return readClock();
 }

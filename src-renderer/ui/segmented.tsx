@@ -9,14 +9,23 @@ export interface Segment<T extends string> {
 }
 
 /** One of a few: always exactly one is on. */
-export function Segmented<T extends string>(props: { readonly label: string; readonly value: T; readonly segments: readonly Segment<T>[]; readonly onChange: (value: T) => void; readonly size?: "md" | "sm" }) {
+export function Segmented<T extends string>(props: {
+  readonly label: string;
+  readonly value: T;
+  readonly segments: readonly Segment<T>[];
+  readonly onChange: (value: T) => void;
+  readonly size?: "md" | "sm";
+}) {
   return (
     <ToggleGroup.Root
       type="single"
       aria-label={props.label}
       value={props.value}
       onValueChange={(value) => value !== "" && props.onChange(value as T)}
-      className={cx("inline-flex shrink-0 rounded-md border border-line-strong bg-raised", props.size === "sm" ? "h-control-sm text-xs" : "h-control text-sm")}
+      className={cx(
+        "inline-flex shrink-0 rounded-md border border-line-strong bg-raised",
+        props.size === "sm" ? "h-control-sm text-xs" : "h-control text-sm",
+      )}
     >
       {props.segments.map(({ value, label, icon: Icon }) => (
         <ToggleGroup.Item

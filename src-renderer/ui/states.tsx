@@ -24,12 +24,24 @@ export function describeHolder(holder: Holder): string {
 }
 
 /** What failed, what is untouched, who holds it, Retry, Copy details. */
-export function ErrorPanel(props: { readonly error: ErrorView; readonly onRetry?: (() => void) | null; readonly retryLabel?: string; readonly extra?: ReactNode; readonly bare?: boolean }) {
+export function ErrorPanel(props: {
+  readonly error: ErrorView;
+  readonly onRetry?: (() => void) | null;
+  readonly retryLabel?: string;
+  readonly extra?: ReactNode;
+  readonly bare?: boolean;
+}) {
   const { error } = props;
   const holders = error.details.holders ?? [];
   const rest = [error.untouched, holders.length > 0 ? `Held by ${holders.map(describeHolder).join("; ")}.` : null, error.hint];
   return (
-    <div role="alert" className={cx("flex flex-wrap items-start gap-x-3 gap-y-2 text-xs", !props.bare && "rounded-lg border border-[color-mix(in_srgb,var(--bad)_45%,var(--line))] bg-bad-bg px-3 py-2.5")}>
+    <div
+      role="alert"
+      className={cx(
+        "flex flex-wrap items-start gap-x-3 gap-y-2 text-xs",
+        !props.bare && "rounded-lg border border-[color-mix(in_srgb,var(--bad)_45%,var(--line))] bg-bad-bg px-3 py-2.5",
+      )}
+    >
       <CircleX size={16} aria-hidden className="mt-px shrink-0 text-bad" />
       <div className="min-w-56 flex-1 wrap-anywhere">
         <div className="font-medium">{error.message}</div>

@@ -37,7 +37,12 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
         {toast.detail ? <div className="text-xs text-ink-2">{toast.detail}</div> : null}
       </div>
       {toast.action && act ? (
-        <Button size="sm" {...(toast.action.label === "Undo" ? { icon: Undo2 } : {})} {...(toast.action.shortcut ? { shortcut: toast.action.shortcut } : {})} onClick={act}>
+        <Button
+          size="sm"
+          {...(toast.action.label === "Undo" ? { icon: Undo2 } : {})}
+          {...(toast.action.shortcut ? { shortcut: toast.action.shortcut } : {})}
+          onClick={act}
+        >
           {toast.action.label}
         </Button>
       ) : null}

@@ -34,7 +34,12 @@ export function dismissToast(id: number): void {
 }
 
 /** Names what was done. A newer act replaces the older toast; it leaves by itself. */
-export function showToast(toast: { readonly text: string; readonly detail?: string | null; readonly tone: "plain" | "warn"; readonly action?: ToastAction }): void {
+export function showToast(toast: {
+  readonly text: string;
+  readonly detail?: string | null;
+  readonly tone: "plain" | "warn";
+  readonly action?: ToastAction;
+}): void {
   push({ text: toast.text, detail: toast.detail ?? null, tone: toast.tone, action: toast.action ?? null, error: null });
 }
 

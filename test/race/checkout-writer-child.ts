@@ -6,12 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 
 const [path = "", writer, style] = process.argv.slice(2);
-let isStopping = false;
+const stopping = new AbortController();
 process.stdin.resume();
-process.stdin.on("end", () => {
-  isStopping = true;
-});
-for (let row = 1; !isStopping;) {
+process.stdin.on("end", () => stopping.abort());
+for (let row = 1; !stopping.signal.aborted;) {
   const connection = new Database(path, { timeout: 200 });
   const transactions = style === "short" ? 1 : 5;
   for (let transaction = 0; transaction < transactions; transaction += 1) {

@@ -5,7 +5,19 @@ import type { BranchView, CheckoutState } from "../../src-shared/views.ts";
 const NOW = Date.UTC(2026, 10, 30);
 const HOUR = 3_600_000;
 
-function branch(id: number, name: string, rest: { status?: string; state?: CheckoutState; ageMs?: number; leftMs?: number; parent?: number; locked?: boolean; checkpoint?: string } = {}): BranchView {
+function branch(
+  id: number,
+  name: string,
+  rest: {
+    status?: string;
+    state?: CheckoutState;
+    ageMs?: number;
+    leftMs?: number;
+    parent?: number;
+    locked?: boolean;
+    checkpoint?: string;
+  } = {},
+): BranchView {
   return {
     id,
     database: "shop",

@@ -166,7 +166,7 @@ const PROGRAMS: readonly HostileInput[] = [
   {
     name: "functions that only its program has",
     expect: "imports",
-    reports: ["Function house_mark", /Not available here, used by marked and 1 more/],
+    reports: ["Function house_mark", /Not available here, first needed by marked/],
     make: (folder) => ({
       path: withDatabase(join(folder, "data.db"), (database) => {
         database.function("house_hash", { deterministic: true }, (value) => String(value).length);

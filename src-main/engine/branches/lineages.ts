@@ -31,9 +31,9 @@ export class Lineages {
     return reader;
   }
 
-  /** Page numbers, ascending, that may differ between two versions of a database: all that changed since they parted. */
-  async differing(database: DatabaseId, a: VersionNumber, b: VersionNumber): Promise<Uint32Array> {
-    return a === b ? new Uint32Array(0) : pagesDiffering(await this.reader(database, a), await this.reader(database, b));
+  /** Page numbers, ascending, to write over a file that holds `held` so that it holds `wanted` (see `pagesDiffering`). */
+  async differing(database: DatabaseId, held: VersionNumber, wanted: VersionNumber): Promise<Uint32Array> {
+    return held === wanted ? new Uint32Array(0) : pagesDiffering(await this.reader(database, held), await this.reader(database, wanted));
   }
 
   forget(): void {

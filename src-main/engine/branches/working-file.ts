@@ -114,7 +114,7 @@ export async function unsavedWork(parts: Parts, file: HeldFile, parent: VersionN
   const changes = await held.changes({ fingerprint: fact.fingerprint, pageSize: content.pageSize, pageHashes: () => Promise.resolve(content.pageHashes()) });
   if (changes.candidates === 0 && changes.pageCount === content.pageCount && fact.content === parent) return null;
   // After an undo the file holds a version other than the parent: what sets those two apart is unsaved work as well.
-  const between = fact.content === parent || changes.pageSize !== content.pageSize ? [] : Array.from(await parts.lineages.differing(database, fact.content, parent)).filter((number) => number <= changes.pageCount && number <= content.pageCount);
+  const between = fact.content === parent || changes.pageSize !== content.pageSize ? [] : Array.from(await parts.lineages.differing(database, parent, fact.content)).filter((number) => number <= changes.pageCount && number <= content.pageCount);
   const pages = mergePages(changes.batches, between, content);
   const delta = await encodeDelta(
     { pageSize: changes.pageSize, pageCount: changes.pageCount, pages, previous: await parts.lineages.reader(database, parent), previousChecksum: versionOf(parts, place, parent).checksum },

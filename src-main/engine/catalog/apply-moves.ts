@@ -52,7 +52,10 @@ export function takeName(kind: "database" | "branch", name: string, claim: () =>
 }
 
 function findBranch(catalog: Connection, branch: BranchId): BranchState {
-  const row = catalog.get<BranchState>("SELECT id, database, name, state, head, protected, ttl, meta, epoch FROM branches WHERE id = ?", branch);
+  const row = catalog.get<BranchState>(
+    "SELECT id, database, name, state, head, protected, ttl, meta, epoch FROM branches WHERE id = ?",
+    branch,
+  );
   if (!row) throw stale(`branch ${branch}`, "live", "missing");
   return row;
 }
@@ -132,7 +135,8 @@ function moveHead(catalog: Connection, move: Extract<Move, { ref: "head" }>): vo
   const row = requireLiveBranch(catalog, move.branch);
   const after = numberOf(move.after);
   if (row.head !== move.before) throw stale(`head of ${row.name}`, `v${numberOf(move.before)}`, `v${row.head}`);
-  if (!catalog.get("SELECT 1 FROM versions WHERE key = ?", versionKey(row.database, after))) throw stale(`version v${after}`, "stored", "removed");
+  if (!catalog.get("SELECT 1 FROM versions WHERE key = ?", versionKey(row.database, after)))
+    throw stale(`version v${after}`, "stored", "removed");
   catalog.run("UPDATE branches SET head = ? WHERE id = ?", after, move.branch);
 }
 
@@ -206,12 +210,20 @@ function checkpointVersion(catalog: Connection, branch: BranchState, name: strin
   const automatic = /^auto-([1-9]\d*)$/.exec(name);
   if (!automatic) return null;
   const number = Number(automatic[1]);
-  const row = catalog.get("SELECT 1 FROM versions WHERE key = ? AND branch = ? AND kind >= 16", versionKey(branch.database, number), branch.id);
+  const row = catalog.get(
+    "SELECT 1 FROM versions WHERE key = ? AND branch = ? AND kind >= 16",
+    versionKey(branch.database, number),
+    branch.id,
+  );
   return row ? number : null;
 }
 
 /** An automatic name is a flag on the version when the branch made it, and a row when it only points there. */
-function setCheckpoint(catalog: Connection, branch: BranchState, checkpoint: { name: string; version: number; operation: OperationId }): void {
+function setCheckpoint(
+  catalog: Connection,
+  branch: BranchState,
+  checkpoint: { name: string; version: number; operation: OperationId },
+): void {
   const key = versionKey(branch.database, checkpoint.version);
   const version = catalog.get<{ branch: number }>("SELECT branch FROM versions WHERE key = ?", key);
   if (!version) throw stale(`version v${checkpoint.version}`, "stored", "removed");

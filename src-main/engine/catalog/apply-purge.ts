@@ -31,12 +31,21 @@ export function applyPurge(catalog: Connection, purge: PurgeDraft, operation: Op
 }
 
 /** Branches of a purged database go with it, whatever their state. */
-function requireTrashed(catalog: Connection, table: "databases" | "branches", id: number, databases: readonly number[] = []): { database: number } {
+function requireTrashed(
+  catalog: Connection,
+  table: "databases" | "branches",
+  id: number,
+  databases: readonly number[] = [],
+): { database: number } {
   const column = table === "branches" ? "database" : "id";
   const sql = `SELECT name, state, ${column} AS database FROM ${table} WHERE id = ?`;
   const row = catalog.get<{ name: string; state: number; database: number }>(sql, id);
   if (row && row.state !== STATE.purged && (row.state === STATE.trashed || databases.includes(row.database))) return row;
-  throw stale(`${table === "branches" ? "branch" : "database"} ${row?.name ?? id}`, "trashed", row ? (row.state === STATE.live ? "live" : "purged") : "missing");
+  throw stale(
+    `${table === "branches" ? "branch" : "database"} ${row?.name ?? id}`,
+    "trashed",
+    row ? (row.state === STATE.live ? "live" : "purged") : "missing",
+  );
 }
 
 /** Returns the bytes of its segments. */

@@ -74,7 +74,8 @@ function checkScope(catalog: Connection, draft: OperationDraft): void {
     const row = requireLiveBranch(catalog, branch);
     if (row.head !== head) throw stale(`head of ${row.name}`, `v${head}`, `v${row.head}`);
   }
-  for (const move of draft.moves) assert(move.ref !== "head" || move.branch === draft.branch, "a head move is about the operation's branch");
+  for (const move of draft.moves)
+    assert(move.ref !== "head" || move.branch === draft.branch, "a head move is about the operation's branch");
 }
 
 function lastId(catalog: Connection, table: "operations" | "branches" | "databases"): number {
@@ -83,7 +84,8 @@ function lastId(catalog: Connection, table: "operations" | "branches" | "databas
 
 function insertDatabase(catalog: Connection, operation: OperationId, draft: NonNullable<OperationDraft["newDatabase"]>): DatabaseId {
   const id = lastId(catalog, "databases") + 1;
-  if (id > DATABASE_ID_MAX) throw new EngineError("unsupported", `A store holds at most ${DATABASE_ID_MAX} databases, deleted ones counted`);
+  if (id > DATABASE_ID_MAX)
+    throw new EngineError("unsupported", `A store holds at most ${DATABASE_ID_MAX} databases, deleted ones counted`);
   takeName("database", draft.name, () =>
     catalog.run(
       "INSERT INTO databases (id, uid, name, created_by, journal, source) VALUES (?, ?, ?, ?, ?, ?)",
@@ -108,7 +110,8 @@ interface NewVersions {
 function insertVersions(catalog: Connection, { id, database, firstBranch, versions }: NewVersions): VersionNumber[] {
   if (versions.length === 0) return [];
   const last = catalog.get<{ last: number }>("SELECT last_version AS last FROM databases WHERE id = ?", database)?.last ?? 0;
-  if (last + versions.length > VERSION_NUMBER_MAX) throw new EngineError("unsupported", `A database holds at most ${VERSION_NUMBER_MAX} versions`);
+  if (last + versions.length > VERSION_NUMBER_MAX)
+    throw new EngineError("unsupported", `A database holds at most ${VERSION_NUMBER_MAX} versions`);
   const numbers = versions.map((_, index) => (last + 1 + index) as VersionNumber);
   let storedBytes = 0;
   for (const [index, version] of versions.entries()) {
@@ -203,7 +206,8 @@ function resolveVersion(ref: VersionRef, newVersions: readonly VersionNumber[]):
 }
 
 function resolveMove(move: Move, newVersions: readonly VersionNumber[]): Move {
-  if (move.ref === "head") return { ...move, before: resolveVersion(move.before, newVersions), after: resolveVersion(move.after, newVersions) };
+  if (move.ref === "head")
+    return { ...move, before: resolveVersion(move.before, newVersions), after: resolveVersion(move.after, newVersions) };
   if (move.ref !== "checkpoint") return move;
   const before = move.before === null ? null : resolveVersion(move.before, newVersions);
   const after = move.after === null ? null : resolveVersion(move.after, newVersions);

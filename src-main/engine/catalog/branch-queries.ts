@@ -45,7 +45,8 @@ export class BranchQueries {
 
   /** The live branch that has this one's name, if that is another. */
   namesake(branch: BranchId): BranchId | null {
-    const sql = "SELECT h.id FROM branches b JOIN branches h ON h.database = b.database AND h.name = b.name AND h.state = 0 WHERE b.id = ? AND h.id <> b.id";
+    const sql =
+      "SELECT h.id FROM branches b JOIN branches h ON h.database = b.database AND h.name = b.name AND h.state = 0 WHERE b.id = ? AND h.id <> b.id";
     return this.#catalog.get<{ id: BranchId }>(sql, branch)?.id ?? null;
   }
 
@@ -85,7 +86,9 @@ export class BranchQueries {
 
   /** Trashed ones whose purge date has come, the earliest first. */
   duePurges(now: UnixMs): BranchRecord[] {
-    return this.#catalog.all<BranchRow>(`${SELECT_BRANCH} WHERE b.state = 1 AND b.purge_at <= ? ORDER BY b.purge_at, b.id`, now).map(branchOfRow);
+    return this.#catalog
+      .all<BranchRow>(`${SELECT_BRANCH} WHERE b.state = 1 AND b.purge_at <= ? ORDER BY b.purge_at, b.id`, now)
+      .map(branchOfRow);
   }
 
   /** The name it had right after an operation; of purged ones too. */

@@ -19,7 +19,8 @@ const RESERVED_WAL_BYTES = 32 + (WAL_PAGES + 64) * (PAGE_BYTES + 24);
  * holds the catalog's lock: nobody else creates one meanwhile.
  */
 export function createCatalogFile(path: string, disk: Disk, identity: { readonly uid: Uint8Array; readonly at: UnixMs }): void {
-  if (disk.stat(path)) throw new EngineError("store-exists", `There is already a catalog at ${path}`, { details: { path }, untouched: "It was not changed." });
+  if (disk.stat(path))
+    throw new EngineError("store-exists", `There is already a catalog at ${path}`, { details: { path }, untouched: "It was not changed." });
   const unfinished = `${path}.new`;
   for (const ending of ["", "-wal", "-shm", "-journal"]) disk.remove(unfinished + ending);
   try {
@@ -30,7 +31,9 @@ export function createCatalogFile(path: string, disk: Disk, identity: { readonly
       database.pragma("synchronous = FULL");
       database.exec(SCHEMA);
       database.pragma(`application_id = ${APPLICATION_ID}`);
-      database.prepare("INSERT INTO meta (only, format, uid, created_at) VALUES (1, ?, ?, ?)").run(FORMAT_VERSION, identity.uid, identity.at);
+      database
+        .prepare("INSERT INTO meta (only, format, uid, created_at) VALUES (1, ?, ?, ?)")
+        .run(FORMAT_VERSION, identity.uid, identity.at);
       database.pragma("journal_mode = WAL");
     } finally {
       database.close();

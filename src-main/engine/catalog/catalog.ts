@@ -79,7 +79,9 @@ export class Catalog {
   static open(path: string, ports: CatalogPorts): Catalog {
     if (!ports.disk.stat(path)) throw new EngineError("store-not-found", `There is no catalog at ${path}`, { details: { path } });
     const lock = openLock(path, ports);
-    const opened = lock ? { path, connection: new Connection(path, ports, { readOnly: false }), discard: () => {} } : openReadOnly(path, ports);
+    const opened = lock
+      ? { path, connection: new Connection(path, ports, { readOnly: false }), discard: () => {} }
+      : openReadOnly(path, ports);
     try {
       if (lock && readIdentity(opened.connection, path).formatVersion < KNOWN_FORMATS.format) migrateLocked(opened.connection, ports, lock);
       if (lock) reserveWal(path, ports, lock);
@@ -133,7 +135,9 @@ export class Catalog {
 
   /** Facts of all branches, trashed ones included, in order of branch. */
   facts(): { readonly branch: BranchId; readonly fact: CheckoutFact }[] {
-    const rows = this.connection.all<CheckoutFact & { branch: BranchId }>("SELECT branch, base, content, fingerprint FROM facts ORDER BY branch");
+    const rows = this.connection.all<CheckoutFact & { branch: BranchId }>(
+      "SELECT branch, base, content, fingerprint FROM facts ORDER BY branch",
+    );
     return rows.map(({ branch, ...fact }) => ({ branch, fact }));
   }
 
@@ -171,6 +175,7 @@ export class Catalog {
   }
 
   #writable(): CommitQueue {
+    assert(!this.#closed, "a closed catalog is not used");
     if (this.#queue) return this.#queue;
     throw new EngineError("store-read-only", `The store ${dirname(this.path)} cannot be written`, {
       details: { path: this.path },

@@ -15,7 +15,9 @@ export class CheckpointQueries {
 
   /** Own checkpoints of a branch, automatic ones included, the newest version first. */
   ofBranch(branch: BranchId): CheckpointRecord[] {
-    return this.#catalog.all<CheckpointRow>(`${CHECKPOINTS} WHERE c.branch = ? ORDER BY c.version DESC, c.name`, branch).map(checkpointOfRow);
+    return this.#catalog
+      .all<CheckpointRow>(`${CHECKPOINTS} WHERE c.branch = ? ORDER BY c.version DESC, c.name`, branch)
+      .map(checkpointOfRow);
   }
 
   countOfBranch(branch: BranchId): number {

@@ -1,6 +1,7 @@
 /** Numbers that stand for words in catalog rows. Append only: a word's place is its number for ever. */
 import { assert } from "#shared/assert.ts";
 import type { OperationKind, VersionKind } from "#shared/views.ts";
+import { EngineError } from "../io/errors.ts";
 
 const OPERATION_KINDS: readonly OperationKind[] = [
   "fork",
@@ -39,7 +40,8 @@ function codeOf<T>(words: readonly T[], word: T): number {
 }
 function wordOf<T>(words: readonly T[], code: number): T {
   const word = words[code];
-  assert(word !== undefined, `code ${code} is known`);
+  if (word === undefined)
+    throw new EngineError("store-corrupt", `Reading the catalog: found an unknown code ${code}`, { details: { found: String(code) } });
   return word;
 }
 

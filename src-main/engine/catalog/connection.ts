@@ -9,6 +9,7 @@
  * when a descriptor of the same file is closed elsewhere in this process.
  */
 import Database from "better-sqlite3";
+import { assert } from "#shared/assert.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
@@ -33,8 +34,10 @@ export class Connection {
   readonly path: string;
   readonly readOnly: boolean;
   readonly #ports: ConnectionPorts;
-  #keeper: FileDescriptor | null;
-  #database: Database.Database;
+  #keeper: FileDescriptor | null = null;
+  /** Null between a failure that nothing could be read back from and the next use. */
+  #database: Database.Database | null = null;
+  #closed = false;
   #statements = new Map<string, Database.Statement<Value[], unknown>>();
 
   /** Throws `store-not-found`, `store-corrupt`, `permission-denied`, `store-read-only`. Never creates a file. */
@@ -42,24 +45,16 @@ export class Connection {
     this.path = path;
     this.readOnly = mode.readOnly;
     this.#ports = ports;
-    const stat = ports.disk.stat(path);
-    if (!stat) throw new EngineError("store-not-found", `There is no catalog at ${path}`, { details: { path } });
-    // SQLite takes an empty file for a new database and deletes the WAL beside it.
-    if (stat.kind !== "file" || stat.size === 0) throw corruptCatalog(path, stat.kind === "file" ? "an empty file" : "a folder");
-    this.#keeper = mode.readOnly ? null : this.#keepWal();
-    this.#database = this.#connect();
-  }
-
-  #keepWal(): FileDescriptor | null {
-    const { disk, native } = this.#ports;
-    if (!native.hasRangeLocks) return null;
-    const keeper = disk.open(this.path, "r");
-    // Somebody who is just closing may hold it exclusively; without our lock everything still works, only slower.
-    native.lockRange(keeper, SHARED_RANGE.start, SHARED_RANGE.length, "shared");
-    return keeper;
+    this.#connect();
   }
 
   #connect(): Database.Database {
+    assert(!this.#closed, "a closed catalog is not used");
+    const stat = this.#ports.disk.stat(this.path);
+    if (!stat) throw new EngineError("store-not-found", `There is no catalog at ${this.path}`, { details: { path: this.path } });
+    // SQLite takes an empty file for a new database and deletes the WAL beside it.
+    if (stat.kind !== "file" || stat.size === 0) throw corruptCatalog(this.path, stat.kind === "file" ? "an empty file" : "a folder");
+    if (!this.readOnly) this.#keepWal();
     let database: Database.Database | null = null;
     try {
       database = new Database(this.path, { fileMustExist: true, readonly: this.readOnly, timeout: LIMITS.catalogLockWaitMs });
@@ -69,6 +64,7 @@ export class Connection {
         database.pragma(`wal_autocheckpoint = ${WAL_PAGES}`);
         database.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
       }
+      this.#database = database;
       return database;
     } catch (error) {
       database?.close();
@@ -77,26 +73,43 @@ export class Connection {
     }
   }
 
+  #keepWal(): void {
+    const { disk, native } = this.#ports;
+    if (!native.hasRangeLocks) return;
+    this.#keeper = disk.open(this.path, "r");
+    // Somebody who is just closing may hold it exclusively; without our lock everything still works, only slower.
+    native.lockRange(this.#keeper, SHARED_RANGE.start, SHARED_RANGE.length, "shared");
+  }
+
   #releaseKeeper(): void {
     if (this.#keeper !== null) this.#ports.disk.close(this.#keeper);
     this.#keeper = null;
   }
 
-  /** Drops whatever state the connection is in and makes a new one on the same file. */
+  /** Drops whatever state the connection is in and makes a new one on what is at the path now. */
   reopen(): void {
-    this.#statements.clear();
-    this.#database.close();
-    this.#database = this.#connect();
+    this.#disconnect();
+    this.#connect();
   }
 
   close(): void {
+    this.#disconnect();
+    this.#closed = true;
+  }
+
+  #disconnect(): void {
     this.#statements.clear();
-    this.#database.close();
+    this.#database?.close();
+    this.#database = null;
     this.#releaseKeeper();
   }
 
+  #connected(): Database.Database {
+    return this.#database ?? this.#connect();
+  }
+
   get inTransaction(): boolean {
-    return this.#database.inTransaction;
+    return this.#database?.inTransaction ?? false;
   }
 
   /** First row, as an object of its columns. The caller names the row's shape: this is where SQL meets types. */
@@ -111,7 +124,7 @@ export class Connection {
   /** Rows one by one; nothing may be written meanwhile. */
   *iterate<Row>(sql: string, ...values: Value[]): Generator<Row, void> {
     // A statement of its own: the cached one could be in use further up.
-    const statement = this.#run(sql, () => this.#database.prepare<Value[], Row>(sql));
+    const statement = this.#run(sql, () => this.#connected().prepare<Value[], Row>(sql));
     try {
       yield* statement.iterate(...values);
     } catch (error) {
@@ -133,7 +146,7 @@ export class Connection {
 
   pragma(text: string): unknown {
     try {
-      return this.#database.pragma(text, { simple: true });
+      return this.#connected().pragma(text, { simple: true });
     } catch (error) {
       throw toCatalogError(error, "Reading", this.path);
     }
@@ -141,7 +154,7 @@ export class Connection {
 
   execute(script: string): void {
     try {
-      this.#database.exec(script);
+      this.#connected().exec(script);
     } catch (error) {
       throw toCatalogError(error, "Changing", this.path);
     }
@@ -161,7 +174,7 @@ export class Connection {
   #prepare(sql: string): Database.Statement<Value[], unknown> {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#database.prepare<Value[]>(sql);
+      statement = this.#connected().prepare<Value[]>(sql);
       this.#statements.set(sql, statement);
     }
     return statement;

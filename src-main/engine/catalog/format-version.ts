@@ -55,7 +55,8 @@ export function migrateCatalog(catalog: Connection, disk: Disk, known: KnownForm
   try {
     for (let format = formatVersion; format < known.format; format += 1) {
       const step = known.migrations.find((migration) => migration.from === format);
-      if (!step) throw new EngineError("unsupported", `The catalog ${catalog.path} has format ${format}, which this program cannot bring forward`);
+      if (!step)
+        throw new EngineError("unsupported", `The catalog ${catalog.path} has format ${format}, which this program cannot bring forward`);
       step.migrate(catalog);
       catalog.run("UPDATE meta SET format = ?", format + 1);
     }

@@ -151,7 +151,12 @@ function segmentsOf(catalog: Catalog, versions: PurgeDraft["versions"]): Segment
   return segments;
 }
 
-function findStranded(catalog: Catalog, removed: ReadonlySet<number>, branches: ReadonlySet<number>, databases: ReadonlySet<number>): OperationId[] {
+function findStranded(
+  catalog: Catalog,
+  removed: ReadonlySet<number>,
+  branches: ReadonlySet<number>,
+  databases: ReadonlySet<number>,
+): OperationId[] {
   if (removed.size === 0 && branches.size === 0 && databases.size === 0) return [];
   const stranded: OperationId[] = [];
   for (const operation of catalog.operations.forwards({}, 0 as OperationId)) {
@@ -161,7 +166,12 @@ function findStranded(catalog: Catalog, removed: ReadonlySet<number>, branches: 
   return stranded;
 }
 
-function isStranded(operation: OperationRecord, removed: ReadonlySet<number>, branches: ReadonlySet<number>, databases: ReadonlySet<number>): boolean {
+function isStranded(
+  operation: OperationRecord,
+  removed: ReadonlySet<number>,
+  branches: ReadonlySet<number>,
+  databases: ReadonlySet<number>,
+): boolean {
   const { database, newBranches } = operation;
   if (database !== null) {
     if (databases.has(database)) return true;

@@ -6,6 +6,7 @@ import type { VerifyProblem } from "#shared/views.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { BASE_LEVEL } from "./records.ts";
+import { operationOfRow, SELECT_OPERATION, type OperationRow } from "./rows.ts";
 import { versionKey, versionOfKey } from "./schema.ts";
 
 const PROBLEMS_MAX = 100;
@@ -15,15 +16,24 @@ export function checkIntegrity(catalog: Catalog): VerifyProblem[] {
   const fileProblems = checkFile(catalog);
   // Rows of a damaged file prove nothing.
   if (fileProblems.length > 0) return fileProblems;
-  return catalog.snapshot(() => [...checkOperations(catalog), ...checkChains(catalog), ...checkReferences(catalog), ...checkTotals(catalog)]).slice(0, PROBLEMS_MAX);
+  return catalog
+    .snapshot(() => [...checkOperations(catalog), ...checkChains(catalog), ...checkReferences(catalog), ...checkTotals(catalog)])
+    .slice(0, PROBLEMS_MAX);
 }
 
 function checkFile(catalog: Catalog): VerifyProblem[] {
+  let rows: { integrity_check: string }[] = [];
+  const problem = problemOf(() => (rows = catalog.connection.all(`PRAGMA integrity_check(${PROBLEMS_MAX})`)));
+  if (problem !== null) return [{ object: "catalog.db", problem }];
+  return rows.filter((row) => row.integrity_check !== "ok").map((row) => ({ object: "catalog.db", problem: row.integrity_check }));
+}
+
+function problemOf(read: () => unknown): string | null {
   try {
-    const rows = catalog.connection.all<{ integrity_check: string }>(`PRAGMA integrity_check(${PROBLEMS_MAX})`);
-    return rows.filter((row) => row.integrity_check !== "ok").map((row) => ({ object: "catalog.db", problem: row.integrity_check }));
+    read();
+    return null;
   } catch (error) {
-    if (error instanceof EngineError && error.code === "store-corrupt") return [{ object: "catalog.db", problem: error.message }];
+    if (error instanceof EngineError && error.code === "store-corrupt") return error.message;
     throw error;
   }
 }
@@ -31,13 +41,15 @@ function checkFile(catalog: Catalog): VerifyProblem[] {
 function checkOperations(catalog: Catalog): VerifyProblem[] {
   const problems: VerifyProblem[] = [];
   let expected = 1;
-  const known = "SELECT id FROM operations ORDER BY id";
-  for (const { id } of catalog.connection.iterate<{ id: number }>(known)) {
+  for (const { id, ...row } of catalog.connection.iterate<OperationRow>(`${SELECT_OPERATION} ORDER BY o.id`)) {
+    const problem = problemOf(() => operationOfRow({ id, ...row }));
+    if (problem !== null) problems.push({ object: `operation ${id}`, problem });
     if (id !== expected) problems.push({ object: `operation ${expected}`, problem: `is missing: operation ${id} follows ${expected - 1}` });
     expected = id + 1;
   }
   const unknown = "SELECT id FROM operations WHERE actor NOT IN (SELECT id FROM actors)";
-  for (const { id } of catalog.connection.iterate<{ id: number }>(unknown)) problems.push({ object: `operation ${id}`, problem: "has an unknown actor" });
+  for (const { id } of catalog.connection.iterate<{ id: number }>(unknown))
+    problems.push({ object: `operation ${id}`, problem: "has an unknown actor" });
   return problems;
 }
 
@@ -95,7 +107,8 @@ function checkReferences(catalog: Catalog): VerifyProblem[] {
     }
   }
   const homeless = "SELECT name FROM branches WHERE state < 2 AND database NOT IN (SELECT id FROM databases WHERE state < 2)";
-  for (const { name } of connection.iterate<{ name: string }>(homeless)) problems.push({ object: `branch ${name}`, problem: "its database is not stored" });
+  for (const { name } of connection.iterate<{ name: string }>(homeless))
+    problems.push({ object: `branch ${name}`, problem: "its database is not stored" });
   return problems;
 }
 
@@ -105,8 +118,10 @@ function checkTotals(catalog: Catalog): VerifyProblem[] {
     (SELECT coalesce(sum(coalesce(bytes, length(data))), 0) FROM segments WHERE key BETWEEN d.id << 32 AND (d.id + 1 << 32) - 1) AS found,
     (SELECT coalesce(max(key) & 268435455, 0) FROM versions WHERE key BETWEEN d.id << 28 AND (d.id + 1 << 28) - 1) AS highest FROM databases d`;
   for (const row of catalog.connection.iterate<{ name: string; told: number; found: number; last: number; highest: number }>(sql)) {
-    if (row.told !== row.found) problems.push({ object: `database ${row.name}`, problem: `its segments take ${row.found} bytes, recorded ${row.told}` });
-    if (row.highest > row.last) problems.push({ object: `database ${row.name}`, problem: `has v${row.highest}, but only ${row.last} were given out` });
+    if (row.told !== row.found)
+      problems.push({ object: `database ${row.name}`, problem: `its segments take ${row.found} bytes, recorded ${row.told}` });
+    if (row.highest > row.last)
+      problems.push({ object: `database ${row.name}`, problem: `has v${row.highest}, but only ${row.last} were given out` });
   }
   return problems;
 }

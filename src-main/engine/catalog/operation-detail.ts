@@ -6,6 +6,7 @@
  */
 import { assertNever } from "#shared/assert.ts";
 import type { BranchId, DatabaseId, OperationId, VersionNumber } from "#shared/ids.ts";
+import { LIMITS } from "#shared/limits.ts";
 import type { Meta } from "#shared/views.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Move, OperationRecord } from "./records.ts";
@@ -93,6 +94,18 @@ class Reader {
     }
     throw damaged(`a number that does not end at byte ${this.#at}`);
   }
+  /** How many of something follow; more than ever belong together is damage. */
+  count(): number {
+    const value = this.number();
+    if (value > LIMITS.forkCountMax) throw damaged(`a count of ${value}`);
+    return value;
+  }
+  /** Its length, then its numbers, each of at least one byte. */
+  list(): number[] {
+    const length = this.number();
+    if (length > this.#bytes.length - this.#at) throw damaged(`a list of ${length} numbers at byte ${this.#at}`);
+    return Array.from({ length }, () => this.number());
+  }
   optional(): number | null {
     const value = this.number();
     return value === 0 ? null : value - 1;
@@ -104,6 +117,20 @@ class Reader {
     this.#at += length;
     return text;
   }
+}
+
+/** Metadata as it is stored; `store-corrupt` for anything else. */
+export function parseMeta(text: string): Meta {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw damaged(`metadata that is no JSON: ${text.slice(0, 40)}`);
+  }
+  if (typeof parsed !== "object" || parsed === null || !Object.values(parsed).every((value) => typeof value === "string")) {
+    throw damaged(`metadata that is no object of texts: ${text.slice(0, 40)}`);
+  }
+  return parsed as Meta;
 }
 
 function damaged(found: string): EngineError {
@@ -148,7 +175,7 @@ function runOfBranches(moves: readonly Move[], start: number): { tag: number; fi
   if (move?.ref !== "branch-state") return null;
   let count = 1;
   for (let next = moves[start + 1]; next?.ref === "branch-state"; next = moves[start + count]) {
-    if (next.branch !== move.branch + count || next.after !== move.after) break;
+    if (next.branch !== move.branch + count || next.after !== move.after || count === LIMITS.forkCountMax) break;
     count += 1;
   }
   return { tag: move.after === "trashed" ? TAG.branchesTrashed : TAG.branchesRestored, first: move.branch, count };
@@ -165,7 +192,10 @@ function writeMove(out: Writer, move: Move): void {
       out.number(TAG.branchName).number(move.branch).text(move.before).text(move.after);
       return;
     case "protected":
-      out.number(move.after ? TAG.protectedOn : TAG.protectedOff).number(move.branch).number(Number(move.before));
+      out
+        .number(move.after ? TAG.protectedOn : TAG.protectedOff)
+        .number(move.branch)
+        .number(Number(move.before));
       return;
     case "ttl":
       out.number(TAG.ttl).number(move.branch).optional(move.before).optional(move.after);
@@ -215,14 +245,24 @@ export function decodeDetail(bytes: Uint8Array | null): OperationDetail {
     const tag = input.number();
     if (!readMove(input, tag, moves) && !readRest(input, tag, rest)) throw damaged(`an unknown entry ${tag}`);
   }
-  return { source: null, newBranches: null, newDatabase: null, newVersions: [], reverses: null, autosave: null, purged: null, ...rest, moves };
+  return {
+    source: null,
+    newBranches: null,
+    newDatabase: null,
+    newVersions: [],
+    reverses: null,
+    autosave: null,
+    purged: null,
+    ...rest,
+    moves,
+  };
 }
 
 function readMove(input: Reader, tag: number, moves: Move[]): boolean {
   const branchId = (): BranchId => input.number() as BranchId;
   const databaseId = (): DatabaseId => input.number() as DatabaseId;
   const version = (): VersionNumber => input.number() as VersionNumber;
-  const metaText = (): Meta => JSON.parse(input.text()) as Meta;
+  const metadata = (): Meta => parseMeta(input.text());
   switch (tag) {
     case TAG.head:
       moves.push({ ref: "head", branch: branchId(), before: version(), after: version() });
@@ -230,9 +270,10 @@ function readMove(input: Reader, tag: number, moves: Move[]): boolean {
     case TAG.branchesTrashed:
     case TAG.branchesRestored: {
       const first = input.number();
-      const count = input.number();
+      const count = input.count();
       const [before, after] = tag === TAG.branchesTrashed ? (["live", "trashed"] as const) : (["trashed", "live"] as const);
-      for (let index = 0; index < count; index += 1) moves.push({ ref: "branch-state", branch: (first + index) as BranchId, before, after });
+      for (let index = 0; index < count; index += 1)
+        moves.push({ ref: "branch-state", branch: (first + index) as BranchId, before, after });
       return true;
     }
     case TAG.branchName:
@@ -246,7 +287,7 @@ function readMove(input: Reader, tag: number, moves: Move[]): boolean {
       moves.push({ ref: "ttl", branch: branchId(), before: input.optional(), after: input.optional() });
       return true;
     case TAG.meta:
-      moves.push({ ref: "meta", branch: branchId(), before: metaText(), after: metaText() });
+      moves.push({ ref: "meta", branch: branchId(), before: metadata(), after: metadata() });
       return true;
     case TAG.epoch:
       moves.push({ ref: "epoch", branch: branchId(), before: input.number(), after: input.number() });
@@ -288,11 +329,11 @@ function readRest(input: Reader, tag: number, rest: { -readonly [K in keyof Oper
       rest.newDatabase = input.number() as DatabaseId;
       return true;
     case TAG.newBranches:
-      rest.newBranches = { first: input.number() as BranchId, count: input.number() };
+      rest.newBranches = { first: input.number() as BranchId, count: input.count() };
       return true;
     case TAG.newVersions: {
       const first = input.number();
-      rest.newVersions = Array.from({ length: input.number() }, (_, index) => (first + index) as VersionNumber);
+      rest.newVersions = Array.from({ length: input.count() }, (_, index) => (first + index) as VersionNumber);
       return true;
     }
     case TAG.reverses:
@@ -302,12 +343,16 @@ function readRest(input: Reader, tag: number, rest: { -readonly [K in keyof Oper
       rest.source = input.number() as BranchId;
       return true;
     case TAG.autosave:
-      rest.autosave = { branch: input.number() as BranchId, version: input.number() as VersionNumber, base: input.number() as VersionNumber };
+      rest.autosave = {
+        branch: input.number() as BranchId,
+        version: input.number() as VersionNumber,
+        base: input.number() as VersionNumber,
+      };
       return true;
     case TAG.purged: {
       const versions = input.number();
-      const branches = Array.from({ length: input.number() }, () => input.number() as BranchId);
-      rest.purged = { versions, branches, databases: Array.from({ length: input.number() }, () => input.number() as DatabaseId) };
+      const branches = input.list() as BranchId[];
+      rest.purged = { versions, branches, databases: input.list() as DatabaseId[] };
       return true;
     }
     default:

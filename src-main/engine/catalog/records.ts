@@ -117,8 +117,19 @@ export type Move =
   | { readonly ref: "ttl"; readonly branch: BranchId; readonly before: number | null; readonly after: number | null }
   | { readonly ref: "meta"; readonly branch: BranchId; readonly before: Meta; readonly after: Meta }
   | { readonly ref: "epoch"; readonly branch: BranchId; readonly before: number; readonly after: number }
-  | { readonly ref: "checkpoint"; readonly branch: BranchId; readonly name: string; readonly before: VersionRef | null; readonly after: VersionRef | null }
-  | { readonly ref: "database-state"; readonly database: DatabaseId; readonly before: "live" | "trashed"; readonly after: "live" | "trashed" }
+  | {
+      readonly ref: "checkpoint";
+      readonly branch: BranchId;
+      readonly name: string;
+      readonly before: VersionRef | null;
+      readonly after: VersionRef | null;
+    }
+  | {
+      readonly ref: "database-state";
+      readonly database: DatabaseId;
+      readonly before: "live" | "trashed";
+      readonly after: "live" | "trashed";
+    }
   | { readonly ref: "database-name"; readonly database: DatabaseId; readonly before: string; readonly after: string };
 
 export interface NewVersion {
@@ -132,7 +143,13 @@ export interface NewVersion {
   readonly changedPages: number;
   readonly message: string | null;
   readonly meta: Meta;
-  readonly segment: { readonly level: number; readonly bytes: number; readonly inline: Uint8Array | null; readonly file: string | null; readonly parts: number };
+  readonly segment: {
+    readonly level: number;
+    readonly bytes: number;
+    readonly inline: Uint8Array | null;
+    readonly file: string | null;
+    readonly parts: number;
+  };
 }
 
 /** New branches of a fork: one record, however many. Row numbers are assigned in `apply`, ascending. */
@@ -160,7 +177,12 @@ export interface OperationDraft {
   readonly source?: BranchId;
   readonly moves: readonly Move[];
   readonly versions?: readonly NewVersion[];
-  readonly newDatabase?: { readonly uid: Uint8Array; readonly name: string; readonly journal: "wal" | "rollback"; readonly source: string | null };
+  readonly newDatabase?: {
+    readonly uid: Uint8Array;
+    readonly name: string;
+    readonly journal: "wal" | "rollback";
+    readonly source: string | null;
+  };
   readonly newBranches?: NewBranches;
   /** Heads that must still be as seen, besides those the moves name. */
   readonly expectHeads?: readonly { readonly branch: BranchId; readonly head: VersionNumber }[];

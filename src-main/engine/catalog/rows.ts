@@ -2,14 +2,14 @@
 import type { BranchId, DatabaseId, OperationId, VersionNumber } from "#shared/ids.ts";
 import type { Meta } from "#shared/views.ts";
 import { operationKindOf, operationStateOf, versionKindOf } from "./codes.ts";
-import { decodeDetail } from "./operation-detail.ts";
+import { decodeDetail, parseMeta } from "./operation-detail.ts";
 import type { BranchRecord, CheckpointRecord, DatabaseRecord, OperationRecord, SegmentRecord, VersionRecord } from "./records.ts";
 import { segmentOfKey, STATE, versionOfKey } from "./schema.ts";
 
 const NO_META: Meta = Object.freeze({});
 
 export function metaOf(text: string | null): Meta {
-  return text === null ? NO_META : (JSON.parse(text) as Meta);
+  return text === null ? NO_META : parseMeta(text);
 }
 export function metaText(meta: Meta): string | null {
   return Object.keys(meta).length === 0 ? null : JSON.stringify(meta);

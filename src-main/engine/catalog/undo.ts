@@ -28,14 +28,16 @@ export interface ReversalPlan {
 export function inverseMoves(operation: OperationRecord): Move[] {
   const moves = operation.moves.toReversed().map(swap);
   moves.push(...movesOfNew(operation, "live", "trashed"));
-  if (operation.newDatabase !== null) moves.push({ ref: "database-state", database: operation.newDatabase, before: "live", after: "trashed" });
+  if (operation.newDatabase !== null)
+    moves.push({ ref: "database-state", database: operation.newDatabase, before: "live", after: "trashed" });
   return moves;
 }
 
 /** The moves that do an operation again after its undo. */
 export function repeatedMoves(operation: OperationRecord): Move[] {
   const moves: Move[] = [];
-  if (operation.newDatabase !== null) moves.push({ ref: "database-state", database: operation.newDatabase, before: "trashed", after: "live" });
+  if (operation.newDatabase !== null)
+    moves.push({ ref: "database-state", database: operation.newDatabase, before: "trashed", after: "live" });
   return [...moves, ...movesOfNew(operation, "trashed", "live"), ...operation.moves];
 }
 
@@ -43,7 +45,12 @@ export function repeatedMoves(operation: OperationRecord): Move[] {
 function movesOfNew(operation: OperationRecord, before: "live" | "trashed", after: "live" | "trashed"): Move[] {
   const { newBranches, newDatabase } = operation;
   if (!newBranches || newDatabase !== null) return [];
-  return Array.from({ length: newBranches.count }, (_, index) => ({ ref: "branch-state", branch: (newBranches.first + index) as BranchId, before, after }));
+  return Array.from({ length: newBranches.count }, (_, index) => ({
+    ref: "branch-state",
+    branch: (newBranches.first + index) as BranchId,
+    before,
+    after,
+  }));
 }
 
 function swap(move: Move): Move {
@@ -97,7 +104,11 @@ function requireOperation(log: Log, id: OperationId): OperationRecord {
 function plan(log: Log, kind: "undo" | "redo", operation: OperationRecord): ReversalPlan {
   const untouched = "Nothing was changed.";
   if (operation.state === "permanent") {
-    throw new EngineError("undo-blocked", `Operation ${operation.id} cannot be ${kind === "undo" ? "undone" : "redone"}: what it needs was purged`, { untouched });
+    throw new EngineError(
+      "undo-blocked",
+      `Operation ${operation.id} cannot be ${kind === "undo" ? "undone" : "redone"}: what it needs was purged`,
+      { untouched },
+    );
   }
   if (!movesAnything(operation)) throw new EngineError("nothing-to-undo", `Operation ${operation.id} moved nothing`, { untouched });
   const moves = kind === "undo" ? inverseMoves(operation) : repeatedMoves(operation);
@@ -221,7 +232,7 @@ export function lastRedoable(log: Log, scope: CursorScope): OperationRecord | nu
     if (entry.kind === "redo") {
       answered.set(entry.reverses, redone + 1);
     } else if (redone > 0) {
-      ;
+      answered.set(entry.reverses, redone - 1);
     } else {
       const operation = log.operations.byId(entry.reverses);
       // Somebody else may have redone it meanwhile.

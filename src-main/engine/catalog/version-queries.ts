@@ -86,7 +86,11 @@ export class VersionQueries {
   /** The segment that ends at a version and reaches back furthest; null when the version is not stored. */
   segmentFor(database: DatabaseId, number: VersionNumber): SegmentRecord | null {
     const first = segmentKey(versionKey(database, number), 0);
-    const row = this.#catalog.get<SegmentRow>(`${SELECT_SEGMENT} WHERE s.key BETWEEN ? AND ? ORDER BY s.key DESC LIMIT 1`, first, first + 15);
+    const row = this.#catalog.get<SegmentRow>(
+      `${SELECT_SEGMENT} WHERE s.key BETWEEN ? AND ? ORDER BY s.key DESC LIMIT 1`,
+      first,
+      first + 15,
+    );
     return row ? segmentOfRow(row) : null;
   }
 

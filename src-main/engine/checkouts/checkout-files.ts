@@ -49,8 +49,9 @@ export interface HeldCheckout {
    */
   changes(known: KnownContent): Promise<CheckoutChanges>;
   /**
-   * Makes the file hold the given pages, at the given size: written as a complete WAL, renamed into place, folded in by
-   * SQLite. Page 1 gets WAL mode and a fresh change counter. Mode "exclusive" only.
+   * Makes the file hold the given pages, at the given size, atomically for every stock client (`replace-file.ts`). Page 1
+   * gets WAL mode and a fresh change counter. An empty file, or one of another page size, needs every page. Mode
+   * "exclusive" only.
    */
   patch(patch: { readonly pageSize: number; readonly pageCount: number; readonly batches: AsyncIterable<PageBatch> }): Promise<void>;
   /** Puts a finished file of the same filesystem in place of this one. Mode "exclusive" only. */

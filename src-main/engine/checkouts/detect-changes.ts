@@ -74,7 +74,7 @@ function pagesSince(print: Fingerprint, view: CheckoutView, since: number): Uint
   for (let page = print.pageCount + 1; page <= view.pageCount; page += 1) {
     if (page !== lockPage) pages.add(page);
   }
-  return Uint32Array.from(pages).sort();
+  return Uint32Array.from(pages).toSorted();
 }
 
 async function scanPages(native: Native, view: CheckoutView, known: KnownContent): Promise<Uint32Array> {

@@ -130,8 +130,8 @@ export function checkFingerprint(disk: Disk, boot: string, path: string, text: s
   try {
     if (hasJournalContent(disk, path) || !isWalUnchanged(disk, sidePaths(path).wal, print.wal)) return "unknown";
   } catch (error) {
-    // A side file that went away between two looks: somebody is at work.
-    if (error instanceof EngineError && error.code === "file-not-found") return "unknown";
+    // A side file that went away between two looks, or that only others may read: who takes the lock will learn more.
+    if (error instanceof EngineError) return "unknown";
     throw error;
   }
   const after = disk.stat(path);

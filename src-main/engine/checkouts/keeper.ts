@@ -151,12 +151,13 @@ function handle<K extends KeeperCallName>(
   return handlers[request.call](request.input, turn);
 }
 
+function reply(message: KeeperReply): void {
+  process.send?.(message);
+}
+
 function start(temporary: string | undefined): void {
   assert(temporary && process.send, "the keeper is started by a program, which names its temporary folder");
   const handlers = createHandlers(new DirectCheckoutFiles({ disk: nodeDisk, native: loadNative(), temporary }));
-  const reply = (message: KeeperReply): void => {
-    process.send?.(message);
-  };
   process.on("message", (request: KeeperRequest) => {
     const progress = (done: number, total: number): void => reply({ id: request.id, progress: { done, total } });
     handle(handlers, request, { id: request.id, progress }).then(

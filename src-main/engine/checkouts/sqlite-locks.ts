@@ -99,7 +99,6 @@ function tryWriteLock(context: LockContext, path: string): CheckoutLock | null {
     detach: () => undefined,
     replaceFile: () => undefined,
     release: () => {
-      connection.exec("ROLLBACK");
       // The last connection to close folds the WAL in and deletes it, unless somebody else has the file. Its frames are
       // what the fingerprint speaks of, so we are that somebody.
       if (native.hasRangeLocks && walBytes(disk, path) > 0) native.lockRange(file, SHARED_BYTES.start, SHARED_BYTES.length, "shared");
@@ -188,12 +187,8 @@ function tryConnectionLock(context: LockContext, path: string): CheckoutLock | n
     // No client can use what is no database, so there is nobody to keep out.
     file = disk.open(path, "r+");
   }
-  const closeConnection = (): void => {
-    if (connection?.inTransaction) connection.exec("ROLLBACK");
-    connection?.close();
-  };
   if (context.holders(path).length > 0 || (connection !== null && hasSideContent(disk, path))) {
-    closeConnection();
+    connection?.close();
     disk.close(file);
     return null;
   }
@@ -215,7 +210,7 @@ function tryConnectionLock(context: LockContext, path: string): CheckoutLock | n
       file = next;
     },
     release: () => {
-      closeConnection();
+      connection?.close();
       disk.close(file);
     },
   };

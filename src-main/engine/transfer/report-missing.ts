@@ -18,8 +18,9 @@ const OBJECTS_MAX = 2_000;
 const FUNCTIONS_A_STATEMENT_MAX = 20;
 
 interface Missing {
+  /** Name → the first object that needs it: from then on a stand-in hides it. */
+  readonly functions: Map<string, string>;
   /** Name → objects that need it. */
-  readonly functions: Map<string, Set<string>>;
   readonly collations: Map<string, Set<string>>;
   readonly modules: Map<string, Set<string>>;
   /** Missing table → views and tables (through triggers) that name it. */
@@ -65,7 +66,7 @@ function tryPrepare(database: Database.Database, object: string, sql: string, mi
     if (problem === null) return;
     const name = missingFunction(problem);
     if (name === undefined) return addOther(problem, object, missing);
-    add(missing.functions, name, object);
+    missing.functions.set(name, object);
     database.function(name, { varargs: true, deterministic: true }, () => null);
   }
 }
@@ -96,7 +97,7 @@ function addOther(problem: string, object: string, missing: Missing): void {
 function describe(missing: Missing): ImportNote[] {
   const notes: ImportNote[] = [];
   for (const [name, users] of missing.collations) notes.push(warning(`Collation ${name}`, `Not available here, used by ${usersText(users)}`, "Bytes kept; sorting by it needs the program that made the file"));
-  for (const [name, users] of missing.functions) notes.push(warning(`Function ${name}`, `Not available here, used by ${usersText(users)}`, "Bytes kept; using these needs the program that made the file"));
+  for (const [name, user] of missing.functions) notes.push(warning(`Function ${name}`, `Not available here, first needed by ${user}`, "Bytes kept; using these needs the program that made the file"));
   for (const [name, users] of missing.modules) notes.push(warning(`Module ${name}`, `Not available here, used by ${usersText(users)}`, "Bytes kept; reading these needs the program that made the file"));
   for (const [name, users] of missing.tables) notes.push(note("Missing table", `${name} does not exist, named by ${usersText(users)}`, "Kept"));
   return notes;

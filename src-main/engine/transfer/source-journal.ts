@@ -11,6 +11,8 @@
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 
 const SUPER_MAGIC = "d9d505f920a163d7";
+/** Other names are not followed: SQLite takes such a journal for an ordinary one. */
+const SUPER_NAME = /-mj[0-9A-F]{6}9[0-9A-F]{2}$/;
 /** Length, checksum and magic behind the name; four more bytes stand before it. */
 const SUPER_TAIL_BYTES = 16;
 const SUPER_NAME_BYTES_MAX = 4096;
@@ -33,6 +35,7 @@ function superJournal(disk: Disk, journal: FileDescriptor, size: number): { name
   if (tail.toString("hex", 8) !== SUPER_MAGIC || length === 0 || length > Math.min(SUPER_NAME_BYTES_MAX, size - SUPER_TAIL_BYTES - 4)) return null;
   const name = Buffer.alloc(length);
   disk.read(journal, name, size - SUPER_TAIL_BYTES - length);
+  if (!SUPER_NAME.test(name.toString("latin1"))) return null;
   // The sum runs over C chars, which are signed.
   const sum = name.reduce((total, byte) => (total + ((byte << 24) >> 24)) >>> 0, 0);
   return sum === tail.readUInt32BE(4) ? { name: name.toString(), bytes: length + SUPER_TAIL_BYTES + 4 } : null;

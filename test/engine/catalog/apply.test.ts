@@ -93,7 +93,13 @@ describe("apply", () => {
     await checkpoint("a");
     const a = branch("a");
     const destroyed = await catalog.commit(drafts.destroy(a));
-    const purge = { plannedAt: destroyed.id, branches: [a.id], databases: [], versions: [{ database: shop.id, numbers: [v(2)] }], strands: [] };
+    const purge = {
+      plannedAt: destroyed.id,
+      branches: [a.id],
+      databases: [],
+      versions: [{ database: shop.id, numbers: [v(2)] }],
+      strands: [],
+    };
     await catalog.commit(drafts.draft({ kind: "purge", purge }));
     await fork("main", "a");
     await checkpoint("a");
@@ -125,7 +131,11 @@ describe("apply", () => {
     expect((await failure(() => catalog.commit(drafts.fork(a, ["b"])))).code).toBe("stale-precondition");
     expect((await failure(() => catalog.commit(drafts.checkpoint(a)))).code).toBe("stale-precondition");
     await catalog.commit(
-      drafts.draft({ kind: "drop-database", database: shop.id, moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }] }),
+      drafts.draft({
+        kind: "drop-database",
+        database: shop.id,
+        moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }],
+      }),
     );
     const main = present(catalog.branches.byId(branchId(1)));
     expect((await failure(() => catalog.commit(drafts.fork(main, ["b"])))).message).toContain("database shop is trashed");
@@ -136,7 +146,9 @@ describe("apply", () => {
     const made = await fork("main", "a");
     expect(branch("a").touchedAt).toBe(made.at);
     const mainTouched = branch("main").touchedAt;
-    const touched = await catalog.commit(drafts.on(branch("a"), "touch", { ref: "ttl", branch: branch("a").id, before: null, after: 60_000 }));
+    const touched = await catalog.commit(
+      drafts.on(branch("a"), "touch", { ref: "ttl", branch: branch("a").id, before: null, after: 60_000 }),
+    );
     expect(branch("a")).toMatchObject({ touchedAt: touched.at, ttlMs: 60_000 });
     const again = await catalog.commit(drafts.on(branch("a"), "touch"));
     expect(branch("a").touchedAt).toBe(again.at);
@@ -185,7 +197,13 @@ describe("apply", () => {
 
   test("APPLY-10: a version of a new database belongs to the branch that comes with it", async () => {
     const { catalog, shop, branch } = await shopCatalog();
-    expect(catalog.versions.byNumber(shop.id, v(1))).toMatchObject({ branch: branch("main").id, kind: "import", parent: null, createdAt: START + 1000, actor: "ada" });
+    expect(catalog.versions.byNumber(shop.id, v(1))).toMatchObject({
+      branch: branch("main").id,
+      kind: "import",
+      parent: null,
+      createdAt: START + 1000,
+      actor: "ada",
+    });
     expect(catalog.versions.storedBytesOfBranch(branch("main").id)).toBe(5000);
     expect(catalog.databases.byName("shop")).toMatchObject({ lastVersion: 1, storedBytes: 5000, journal: "wal" });
   });
@@ -217,7 +235,14 @@ describe("apply", () => {
   test("APPLY-13: a segment in files is known by its name, parts and bytes", async () => {
     const { catalog, drafts, shop, branch } = await shopCatalog();
     await catalog.commit(drafts.checkpoint(branch("main"), "big", { bytes: 1_000_000, file: "0123abcd" }));
-    expect(catalog.versions.segmentFor(shop.id, v(2))).toMatchObject({ level: 0, from: 1, bytes: 1_000_000, file: "0123abcd", inline: null, parts: 1 });
+    expect(catalog.versions.segmentFor(shop.id, v(2))).toMatchObject({
+      level: 0,
+      from: 1,
+      bytes: 1_000_000,
+      file: "0123abcd",
+      inline: null,
+      parts: 1,
+    });
     expect([...catalog.versions.files()]).toEqual([["0123abcd", 1]]);
     expect(catalog.databases.byName("shop")?.storedBytes).toBe(1_005_000);
   });

@@ -56,19 +56,22 @@ describe("commit", () => {
     expect(checkIntegrity(catalog)).toEqual([]);
   });
 
-  test.each(["commit:begun", "commit:applied", "commit:done"])("COMMIT-1: killed at %s, a process leaves all of an operation or nothing", async (point) => {
-    const { catalog, shop } = await shopCatalog();
-    catalog.close();
-    for (const nth of [1, 3]) {
-      const child = startCommitter(catalog.path, nth, 10, 1, `${point}:kill:${nth}`);
-      await child.done;
-      const after = reopen(catalog.path);
-      const committed = nth - (point === "commit:done" ? 0 : 1);
-      expect(child.acknowledged).toHaveLength(nth - 1);
-      expect(after.branches.names(shop.id, `p${nth}-`, 99)).toHaveLength(committed);
-      expect(checkIntegrity(after)).toEqual([]);
-    }
-  });
+  test.each(["commit:begun", "commit:applied", "commit:done"])(
+    "COMMIT-1: killed at %s, a process leaves all of an operation or nothing",
+    async (point) => {
+      const { catalog, shop } = await shopCatalog();
+      catalog.close();
+      for (const nth of [1, 3]) {
+        const child = startCommitter(catalog.path, nth, 10, 1, `${point}:kill:${nth}`);
+        await child.done;
+        const after = reopen(catalog.path);
+        const committed = nth - (point === "commit:done" ? 0 : 1);
+        expect(child.acknowledged).toHaveLength(nth - 1);
+        expect(after.branches.names(shop.id, `p${nth}-`, 99)).toHaveLength(committed);
+        expect(checkIntegrity(after)).toEqual([]);
+      }
+    },
+  );
 
   test("COMMIT-2: callers in flight share commits, and a refused draft takes no other with it", async () => {
     const { catalog, drafts, shop, branch, fork } = await shopCatalog();
@@ -81,10 +84,8 @@ describe("commit", () => {
     const names = Array.from({ length: 64 }, (_, caller) => (caller % 16 === 3 ? "taken" : `caller-${caller}`));
     const results = await Promise.allSettled(names.map((name) => catalog.commit(drafts.fork(main, [name]))));
     expect(commits).toBe(1);
-    for (const [index, result] of results.entries()) {
-      if (names[index] === "taken") expect(result).toMatchObject({ status: "rejected", reason: { code: "name-taken", untouched: "Nothing was changed." } });
-      else expect(result.status).toBe("fulfilled");
-    }
+    const outcomes = results.map((result) => (result.status === "fulfilled" ? "made" : (result.reason as EngineError).code));
+    expect(outcomes).toEqual(names.map((name) => (name === "taken" ? "name-taken" : "made")));
     const ids = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.id] : []));
     expect(ids).toEqual(Array.from({ length: 60 }, (_, index) => index + 3));
     expect(catalog.branches.count(shop.id)).toBe(62);
@@ -108,23 +109,31 @@ describe("commit", () => {
     for (const child of children) expect(child.acknowledged).toHaveLength(each);
     expect(catalog.branches.count(shop.id)).toBe(processes * each + 1);
     const operations = catalog.operations.page({}, null, 10_000);
-    expect(operations.map(({ id }) => id)).toEqual(Array.from({ length: processes * each + 1 }, (_, index) => processes * each + 1 - index));
+    expect(operations.map(({ id }) => id)).toEqual(
+      Array.from({ length: processes * each + 1 }, (_, index) => processes * each + 1 - index),
+    );
     expect(new Set(operations.map(({ uid }) => Buffer.from(uid).toString("hex"))).size).toBe(operations.length);
     expect(catalog.lastOperation()).toBe(operations.length);
     expect(checkIntegrity(catalog)).toEqual([]);
   });
 
-  test.each(["commit:begun", "commit:applied"] as const)("COMMIT-4: a failure at %s changes nothing, and the next commit works", async (failing) => {
-    const { catalog, branch, drafts, fork } = await shopCatalog();
-    setFaultHandler((point) => {
-      if (point === failing) throw new EngineError("io-failed", "injected");
-    });
-    const results = await Promise.allSettled([catalog.commit(drafts.fork(branch("main"), ["a"])), catalog.commit(drafts.fork(branch("main"), ["b"]))]);
-    for (const result of results) expect(result).toMatchObject({ reason: { code: "io-failed", untouched: "Nothing was changed." } });
-    setFaultHandler(null);
-    expect(catalog.lastOperation()).toBe(1);
-    expect((await fork("main", "a")).id).toBe(2);
-  });
+  test.each(["commit:begun", "commit:applied"] as const)(
+    "COMMIT-4: a failure at %s changes nothing, and the next commit works",
+    async (failing) => {
+      const { catalog, branch, drafts, fork } = await shopCatalog();
+      setFaultHandler((point) => {
+        if (point === failing) throw new EngineError("io-failed", "injected");
+      });
+      const results = await Promise.allSettled([
+        catalog.commit(drafts.fork(branch("main"), ["a"])),
+        catalog.commit(drafts.fork(branch("main"), ["b"])),
+      ]);
+      for (const result of results) expect(result).toMatchObject({ reason: { code: "io-failed", untouched: "Nothing was changed." } });
+      setFaultHandler(null);
+      expect(catalog.lastOperation()).toBe(1);
+      expect((await fork("main", "a")).id).toBe(2);
+    },
+  );
 
   test("COMMIT-5: when COMMIT fails, the operation is looked up by its uid and the caller told what is true", async () => {
     const { catalog, drafts, branch, fork } = await shopCatalog();
@@ -149,13 +158,18 @@ describe("commit", () => {
 
   test("COMMIT-5: when nothing can be read back, the outcome is called unknown", async () => {
     const folder = temporaryFolder();
-    const { catalog, fork } = await shopCatalog(emptyCatalog(folder));
+    const { catalog, drafts, shop, branch } = await shopCatalog(emptyCatalog(folder));
     setFaultHandler((point) => {
       if (point !== "commit:done") return;
       for (const ending of ["", "-wal", "-shm"]) rmSync(`${catalog.path}${ending}`);
       throw new Error("injected: the disk went away");
     });
-    expect((await failure(() => fork("main", "a"))).code).toBe("outcome-unknown");
+    const main = branch("main");
+    expect((await failure(() => catalog.commit(drafts.fork(main, ["a"])))).code).toBe("outcome-unknown");
+    setFaultHandler(null);
+    // What is asked next looks at the disk again.
+    expect((await failure(() => catalog.branches.count(shop.id))).code).toBe("store-not-found");
+    await expect(catalog.commit(drafts.fork(main, ["b"]))).rejects.toMatchObject({ code: "store-not-found" });
   });
 
   test("COMMIT-6: on a full disk commits fail with nothing changed, reading goes on, and commits work again when there is room", async () => {
@@ -228,10 +242,13 @@ describe("commit", () => {
   });
 
   test("COMMIT-10: closing commits what waits", async () => {
-    const { catalog, fork, shop } = await shopCatalog();
+    const { catalog, drafts, branch, fork, shop } = await shopCatalog();
+    const late = drafts.fork(branch("main"), ["late"]);
     const waiting = fork("main", "a");
     catalog.close();
     expect((await waiting).id).toBe(2);
+    await expect(catalog.commit(late)).rejects.toThrow("a closed catalog is not used");
+    expect(() => catalog.lastOperation()).toThrow("a closed catalog is not used");
     expect(reopen(catalog.path).branches.byName(shop.id, "a")).not.toBeNull();
   });
 
@@ -269,8 +286,8 @@ async function stopInsideCommit(catalog: Catalog, child: Committer, commit: () =
 /** As /proc/locks writes it: major:minor:inode. */
 function fileId(path: string): string {
   const { dev, ino } = statSync(path);
-  const hex = (value: number): string => value.toString(16).padStart(2, "0");
-  return `${hex(Math.floor(dev / 256) % 4096)}:${hex(dev % 256)}:${ino}`;
+  const [major = "", minor = ""] = [Math.floor(dev / 256) % 4096, dev % 256].map((value) => value.toString(16).padStart(2, "0"));
+  return `${major}:${minor}:${ino}`;
 }
 
 /** A filesystem of that size, unmounted after the test; null, saying so, where this process may not mount one. */
@@ -290,7 +307,12 @@ function smallDisk(bytes: number): string | null {
 
 test("COMMIT-12: a failing rename leaves no catalog behind", () => {
   const path = join(temporaryFolder(), "catalog.db");
-  const disk = { ...PORTS.disk, rename: () => { throw new EngineError("disk-full", "injected"); } };
+  const disk = {
+    ...PORTS.disk,
+    rename: () => {
+      throw new EngineError("disk-full", "injected");
+    },
+  };
   expect(() => Catalog.create(path, { ...PORTS, disk }, { uid: STORE_UID, at: START })).toThrow("injected");
   expect(existsSync(path)).toBe(false);
   Catalog.create(path, PORTS, { uid: STORE_UID, at: START });

@@ -74,7 +74,9 @@ export async function failure(work: () => unknown): Promise<EngineError> {
 
 /** Everything the catalog holds, table by table, as text that two catalogs can be compared by. */
 export function dumpCatalog(catalog: Catalog): string {
-  const tables = catalog.connection.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name");
+  const tables = catalog.connection.all<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  );
   return tables
     .flatMap(({ name }) => [name, ...catalog.connection.all<Record<string, unknown>>(`SELECT * FROM ${name} ORDER BY 1, 2`).map(textOfRow)])
     .join("\n");

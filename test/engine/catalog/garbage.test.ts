@@ -60,7 +60,12 @@ describe("garbage", () => {
     const { catalog, drafts, branch, checkpoint } = await shopCatalog();
     const made = await checkpoint("main", "one");
     await catalog.commit(drafts.reversal(planUndo(catalog, made.id)));
-    const autosaved = await catalog.commit({ ...drafts.checkpoint(branch("main")), kind: "rollback", moves: [], autosave: { branch: branch("main").id, version: { new: 0 }, base: v(1) } });
+    const autosaved = await catalog.commit({
+      ...drafts.checkpoint(branch("main")),
+      kind: "rollback",
+      moves: [],
+      autosave: { branch: branch("main").id, version: { new: 0 }, base: v(1) },
+    });
     expect(autosaved.autosave).toEqual({ branch: branch("main").id, version: 3, base: 1 });
     expect(removed(planLater(catalog, 60 * DAY))).toEqual([]);
     const plan = planLater(catalog);
@@ -94,7 +99,11 @@ describe("garbage", () => {
     await checkpoint("a", "two");
     await catalog.commit(drafts.destroy(branch("a")));
     await catalog.commit(drafts.create("other"));
-    const dropped = { kind: "drop-database", database: shop.id, moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }] } as const;
+    const dropped = {
+      kind: "drop-database",
+      database: shop.id,
+      moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }],
+    } as const;
     await catalog.commit(drafts.draft(dropped));
     // What went to the trash with its database is not listed by itself.
     expect(catalog.branches.trashed()).toEqual([]);
@@ -122,7 +131,9 @@ describe("garbage", () => {
     expect(checkIntegrity(catalog)).toEqual([]);
     const found = (script: string): string => {
       catalog.connection.execute(`BEGIN; ${script}`);
-      const text = checkIntegrity(catalog).map(({ object, problem }) => `${object}: ${problem}`).join("\n");
+      const text = checkIntegrity(catalog)
+        .map(({ object, problem }) => `${object}: ${problem}`)
+        .join("\n");
       catalog.connection.execute("ROLLBACK");
       return text;
     };
@@ -132,12 +143,21 @@ describe("garbage", () => {
     expect(found(`DELETE FROM versions WHERE key = ${key + 2}`)).toContain("checkpoint of shop@a@two: v2 is not stored");
     expect(found(`DELETE FROM versions WHERE key = ${key + 2}`)).toContain("version v3 of shop: its parent v2 is not stored");
     expect(found(`DELETE FROM segments WHERE key = ${(key + 2) * 16}`)).toContain("version v2 of shop: has no segment");
-    expect(found(`DELETE FROM segments WHERE key = ${(key + 2) * 16}`)).toContain("version v3 of shop: its segment starts at v2, which cannot be rebuilt");
-    expect(found(`UPDATE segments SET data = x'00' WHERE key = ${(key + 2) * 16}`)).toContain("database shop: its segments take 5101 bytes, recorded 5200");
+    expect(found(`DELETE FROM segments WHERE key = ${(key + 2) * 16}`)).toContain(
+      "version v3 of shop: its segment starts at v2, which cannot be rebuilt",
+    );
+    expect(found(`UPDATE segments SET data = x'00' WHERE key = ${(key + 2) * 16}`)).toContain(
+      "database shop: its segments take 5101 bytes, recorded 5200",
+    );
+    expect(found("UPDATE operations SET detail = x'63' WHERE id = 2")).toContain(
+      "operation 2: Reading an operation of the catalog: found an unknown entry 99",
+    );
     expect(found("DELETE FROM operations WHERE id = 2")).toContain("operation 2: is missing");
     expect(found("UPDATE databases SET last_version = 1")).toContain("has v3, but only 1 were given out");
     expect(found("UPDATE branches SET database = 9 WHERE id = 2")).toContain("branch a: its database is not stored");
-    expect(found(`INSERT INTO segments (key, data) VALUES (${(key + 9) * 16}, x'00')`)).toContain("segment of v9 of shop: belongs to no version");
+    expect(found(`INSERT INTO segments (key, data) VALUES (${(key + 9) * 16}, x'00')`)).toContain(
+      "segment of v9 of shop: belongs to no version",
+    );
     expect(checkIntegrity(catalog)).toEqual([]);
   });
 });

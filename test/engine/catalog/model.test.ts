@@ -2,7 +2,7 @@
  * Random verbs of two actors, with undo and redo, against a model that keeps refs in a map and undo in plain stacks.
  * `COPPICE_SEED=n` repeats one run.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -55,7 +55,8 @@ class Model {
     const done = this.log.get(id);
     if (!done || done.undone !== (kind === "redo")) throw new Error(`the model cannot ${kind} operation ${id}`);
     for (const [ref, before, after] of done.changes) {
-      expect(this.refs.get(ref) ?? null, `${kind} of ${id} finds ${ref}`).toEqual(kind === "undo" ? after : before);
+      const [found, expected] = [this.refs.get(ref) ?? null, kind === "undo" ? after : before];
+      if (found !== expected) throw new Error(`${kind} of ${id}: ${ref} is ${String(found)}, the model expects ${String(expected)}`);
       this.#set(ref, kind === "undo" ? before : after);
     }
     done.undone = kind === "undo";
@@ -107,6 +108,13 @@ interface Act {
   readonly born?: (operation: OperationRecord) => Change[];
 }
 
+function one(draft: OperationDraft, ...changes: Change[]): Act {
+  return { draft, changes: () => changes };
+}
+function childOf({ newBranches }: OperationRecord, index: number): number {
+  return (newBranches?.first ?? 0) + index;
+}
+
 function randomAct(shop: Shop, drafts: Drafts, random: (below: number) => number): Act {
   const { catalog } = shop;
   const live = catalog.branches.page(shop.shop.id, 0, 1000);
@@ -117,21 +125,35 @@ function randomAct(shop: Shop, drafts: Drafts, random: (below: number) => number
   const name = `b${random(8)}`;
   const versions = catalog.versions.page(shop.shop.id, 0, 1000);
   const target = versions[random(versions.length)]?.number ?? v(1);
-  const one = (draft: OperationDraft, ...changes: [string, Value][]): Act => ({ draft, changes: () => changes });
   switch (random(9)) {
     case 0: {
       const names = Array.from({ length: 1 + random(3) }, (_, index) => `${name}${index === 0 ? "" : `-${index}`}`);
-      const child = ({ newBranches }: OperationRecord, index: number): number => (newBranches?.first ?? 0) + index;
       return {
         draft: drafts.fork(branch, names),
-        changes: (operation) => names.map((_, index) => [`${child(operation, index)} live`, true]),
-        born: (operation) => names.flatMap((text, index): Change[] => [[`${child(operation, index)} name`, text], [`${child(operation, index)} head`, branch.head]]),
+        changes: (operation) => names.map((_, index) => [`${childOf(operation, index)} live`, true]),
+        born: (operation) =>
+          names.flatMap((text, index): Change[] => [
+            [`${childOf(operation, index)} name`, text],
+            [`${childOf(operation, index)} head`, branch.head],
+          ]),
       };
     }
     case 1:
-      return { draft: drafts.checkpoint(branch), changes: ({ newVersions: [made = 0] }) => [[`${id} head`, made], [`${id} checkpoint auto-${made}`, made]] };
+      return {
+        draft: drafts.checkpoint(branch),
+        changes: ({ newVersions: [made = 0] }) => [
+          [`${id} head`, made],
+          [`${id} checkpoint auto-${made}`, made],
+        ],
+      };
     case 2:
-      return { draft: drafts.checkpoint(branch, `c${random(4)}`), changes: ({ newVersions: [made = 0], moves }) => [[`${id} head`, made], [`${id} checkpoint ${nameIn(moves)}`, made]] };
+      return {
+        draft: drafts.checkpoint(branch, `c${random(4)}`),
+        changes: ({ newVersions: [made = 0], moves }) => [
+          [`${id} head`, made],
+          [`${id} checkpoint ${nameIn(moves)}`, made],
+        ],
+      };
     case 3:
       return one(drafts.move("rollback", branch, target), [`${id} head`, target]);
     case 4: {
@@ -141,13 +163,18 @@ function randomAct(shop: Shop, drafts: Drafts, random: (below: number) => number
     case 5:
       return one(drafts.rename(branch, name), [`${id} name`, name]);
     case 6:
-      return one(drafts.on(branch, "protect", { ref: "protected", branch: id, before: branch.protected, after: !branch.protected }), [`${id} protected`, branch.protected ? null : true]);
+      return one(drafts.on(branch, "protect", { ref: "protected", branch: id, before: branch.protected, after: !branch.protected }), [
+        `${id} protected`,
+        branch.protected ? null : true,
+      ]);
     case 7: {
       const ttl = random(3) === 0 ? null : 60_000 + random(1000);
       return one(drafts.on(branch, "touch", { ref: "ttl", branch: id, before: branch.ttlMs, after: ttl }), [`${id} ttl`, ttl]);
     }
     default:
-      return id === 1 ? one(drafts.move("rollback", branch, target), [`${id} head`, target]) : one(drafts.destroy(branch), [`${id} live`, null]);
+      return id === 1
+        ? one(drafts.move("rollback", branch, target), [`${id} head`, target])
+        : one(drafts.destroy(branch), [`${id} live`, null]);
   }
 }
 
@@ -158,9 +185,12 @@ function nameIn(moves: readonly Move[]): string {
 /** Commits a reversal, in the catalog and in the model; with the chain in its way, if there is one. */
 async function reverse(catalog: Catalog, model: Model, drafts: Drafts, plan: ReversalPlan): Promise<void> {
   for (const blocker of plan.blockedBy) {
-    const step = planUndo(catalog, blocker.id);
-    expect(step.blockedBy.map(({ id }) => id), `the chain of ${plan.operation.id} is in order`).toEqual([]);
-    await catalog.commit(drafts.reversal(step));
+    const first = planUndo(catalog, blocker.id);
+    expect(
+      first.blockedBy.map(({ id }) => id),
+      `the chain of ${plan.operation.id} is in order`,
+    ).toEqual([]);
+    await catalog.commit(drafts.reversal(first));
     model.reverse(drafts.actor, "undo", blocker.id);
   }
   const current = plan.kind === "undo" ? planUndo(catalog, plan.operation.id) : planRedo(catalog, plan.operation);
@@ -169,7 +199,10 @@ async function reverse(catalog: Catalog, model: Model, drafts: Drafts, plan: Rev
     await catalog.commit(drafts.reversal(current));
   } catch (error) {
     // A redo can need another redo first: then it is refused, and nothing changed.
-    expect([plan.kind, error instanceof EngineError && error.code]).toEqual(["redo", expect.stringMatching(/stale-precondition|name-taken/)]);
+    expect([plan.kind, error instanceof EngineError && error.code]).toEqual([
+      "redo",
+      expect.stringMatching(/stale-precondition|name-taken/),
+    ]);
     return;
   }
   model.reverse(drafts.actor, plan.kind, plan.operation.id);
@@ -207,7 +240,12 @@ async function run(seed: number, folder: string): Promise<void> {
   const model = new Model();
   // A third actor made the database, so that nobody undoes that.
   const actors = [new Drafts(1, "eve"), new Drafts(2, "ivy")];
-  for (const [ref, value] of [["1 live", true], ["1 name", "main"], ["1 head", 1]] as const) model.refs.set(ref, value);
+  for (const [ref, value] of [
+    ["1 live", true],
+    ["1 name", "main"],
+    ["1 head", 1],
+  ] as const)
+    model.refs.set(ref, value);
   for (let count = 0; count < STEPS; count += 1) {
     await step(shop, model, actors[random(2)] ?? shop.drafts, random);
     expect(refsOf(shop.catalog), `seed ${seed}, step ${count}`).toEqual(model.text());
@@ -229,5 +267,6 @@ test("UNDO-10: random verbs, undos and redos of two actors leave the refs that a
     } catch (error) {
       throw new Error(`COPPICE_SEED=${first + index}`, { cause: error });
     }
+    expect(readdirSync(folder).includes("catalog.db"), "a run leaves its catalog").toBe(true);
   }
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { OperationDraft } from "#engine/catalog/records.ts";
 import { describeMoves, namesAt, summariseOperation } from "#engine/catalog/summary.ts";
 import { branchId, Drafts, operationId, START, v } from "./drafts.ts";
-import { emptyCatalog, present, shopCatalog } from "./fixture.ts";
+import { present, shopCatalog } from "./fixture.ts";
 
 const HOUR = 3_600_000;
 
@@ -53,7 +53,8 @@ describe("queries", () => {
     await fork("main", "a");
     await checkpoint("a");
     await checkpoint("main");
-    const numbers = (from: number, limit: number): number[] => catalog.versions.lineage(shop.id, v(from), limit).map(({ number }) => number);
+    const numbers = (from: number, limit: number): number[] =>
+      catalog.versions.lineage(shop.id, v(from), limit).map(({ number }) => number);
     expect(numbers(3, 10)).toEqual([3, 2, 1]);
     expect(numbers(4, 2)).toEqual([4, 2]);
     expect(catalog.versions.lineageNumbers(shop.id, v(4))).toEqual([4, 2, 1]);
@@ -65,7 +66,12 @@ describe("queries", () => {
     expect(catalog.versions.count(shop.id)).toBe(4);
     expect(catalog.versions.storedBytesOfBranch(branch("a").id)).toBe(100);
     expect(catalog.versions.storedBytes(shop.id, v(1))).toBe(5000);
-    expect([...catalog.versions.segments(shop.id)].map(({ to, from, level }) => [to, from, level])).toEqual([[1, null, 15], [2, 1, 0], [3, 2, 0], [4, 2, 0]]);
+    expect([...catalog.versions.segments(shop.id)].map(({ to, from, level }) => [to, from, level])).toEqual([
+      [1, null, 15],
+      [2, 1, 0],
+      [3, 2, 0],
+      [4, 2, 0],
+    ]);
   });
 
   test("QUERY-4: a checkpoint's name means the branch's own, else the nearest ancestor's within the history it was forked with", async () => {
@@ -78,16 +84,22 @@ describe("queries", () => {
     await checkpoint("a", "two");
     await fork("a", "b");
     await checkpoint("a", "one");
-    const find = (name: string, checkpointName: string): number | undefined => catalog.checkpoints.find(branch(name), checkpointName)?.version;
+    const find = (name: string, checkpointName: string): number | undefined =>
+      catalog.checkpoints.find(branch(name), checkpointName)?.version;
     expect(find("main", "left-behind")).toBe(3);
     expect(find("a", "one")).toBe(6);
     expect(find("b", "one")).toBe(2);
     expect(find("b", "two")).toBe(5);
     expect(find("b", "left-behind")).toBeUndefined();
     expect(find("b", "later")).toBeUndefined();
-    expect(catalog.checkpoints.inherited(branch("b")).map(({ name, version }) => [name, version])).toEqual([["two", 5], ["one", 2]]);
+    expect(catalog.checkpoints.inherited(branch("b")).map(({ name, version }) => [name, version])).toEqual([
+      ["two", 5],
+      ["one", 2],
+    ]);
     expect(catalog.checkpoints.ofBranch(branch("a").id).map(({ name }) => name)).toEqual(["one", "two"]);
-    expect(catalog.checkpoints.ofVersion(branch("a").database, v(2)).map(({ branch: id, name }) => [id, name])).toEqual([[branch("main").id, "one"]]);
+    expect(catalog.checkpoints.ofVersion(branch("a").database, v(2)).map(({ branch: id, name }) => [id, name])).toEqual([
+      [branch("main").id, "one"],
+    ]);
     expect(catalog.checkpoints.countOfBranch(branch("main").id)).toBe(3);
   });
 
@@ -155,7 +167,7 @@ describe("queries", () => {
         drafts.on(
           branch("a"),
           "set-meta",
-          { ref: "meta", branch: branch("a").id, before: {}, after: { status: "pass", "ünï": "✓" } },
+          { ref: "meta", branch: branch("a").id, before: {}, after: { status: "pass", ünï: "✓" } },
           { ref: "epoch", branch: branch("a").id, before: 0, after: 2 ** 40 },
           { ref: "ttl", branch: branch("a").id, before: null, after: 1000 },
           { ref: "protected", branch: branch("a").id, before: false, after: true },
@@ -189,10 +201,17 @@ describe("queries", () => {
     await catalog.commit(drafts.destroy(branch("winner")));
     const { id } = branch("main");
     await catalog.commit(drafts.on(branch("main"), "touch", { ref: "ttl", branch: id, before: null, after: 5_400_000 }));
-    const renamed = { kind: "rename-database", database: branch("main").database, moves: [{ ref: "database-name", database: branch("main").database, before: "shop", after: "store" }] } as const;
+    const renamed = {
+      kind: "rename-database",
+      database: branch("main").database,
+      moves: [{ ref: "database-name", database: branch("main").database, before: "shop", after: "store" }],
+    } as const;
     await catalog.commit(drafts.draft(renamed));
     await catalog.commit(drafts.draft({ kind: "undo", database: branch("main").database, reverses: operationId(5), moves: [] }));
-    const lines = catalog.operations.page({}, null, 99).toReversed().map((operation) => summariseOperation(operation, namesAt(catalog, operation.id)));
+    const lines = catalog.operations
+      .page({}, null, 99)
+      .toReversed()
+      .map((operation) => summariseOperation(operation, namesAt(catalog, operation.id)));
     expect(lines).toEqual([
       "Created shop",
       "Forked attempt-1 … attempt-2 (2) from main",
@@ -208,7 +227,10 @@ describe("queries", () => {
     ]);
     const rollback = present(catalog.operations.byId(operationId(6)));
     expect(describeMoves(rollback.moves, namesAt(catalog, rollback.id))).toEqual(["main: v2 → v1"]);
-    const many = Array.from({ length: 1000 }, (_, index) => ({ ref: "branch-state", branch: branchId(index + 1), before: "live", after: "trashed" }) as const);
+    const many = Array.from(
+      { length: 1000 },
+      (_, index) => ({ ref: "branch-state", branch: branchId(index + 1), before: "live", after: "trashed" }) as const,
+    );
     expect(describeMoves(many, namesAt(catalog, rollback.id))).toEqual(["1000 branches: to the trash"]);
   });
 

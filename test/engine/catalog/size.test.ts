@@ -10,17 +10,20 @@ function fileBytes(catalog: Catalog): number {
 }
 
 describe("size", () => {
-  test.each(["at head", "at a checkpoint, with a TTL"])("SIZE-1: a fork %s adds at most 130 bytes, its branch, name and operation included", async (where) => {
-    const { catalog, drafts, branch, checkpoint } = await shopCatalog();
-    if (where !== "at head") await checkpoint("main", "before");
-    const main = branch("main");
-    const rest = where === "at head" ? {} : { ttlMs: 3_600_000 };
-    const limit = where === "at head" ? 130 : 160;
-    const before = fileBytes(catalog);
-    const names = Array.from({ length: 1000 }, (_, index) => `attempt-${String(index).padStart(4, "0")}`);
-    for (const name of names) await catalog.commit(drafts.fork(main, [name], rest));
-    expect((fileBytes(catalog) - before) / names.length).toBeLessThanOrEqual(limit);
-  });
+  test.each(["at head", "at a checkpoint, with a TTL"])(
+    "SIZE-1: a fork %s adds at most 130 bytes, its branch, name and operation included",
+    async (where) => {
+      const { catalog, drafts, branch, checkpoint } = await shopCatalog();
+      if (where !== "at head") await checkpoint("main", "before");
+      const main = branch("main");
+      const rest = where === "at head" ? {} : { ttlMs: 3_600_000 };
+      const limit = where === "at head" ? 130 : 160;
+      const before = fileBytes(catalog);
+      const names = Array.from({ length: 1000 }, (_, index) => `attempt-${String(index).padStart(4, "0")}`);
+      for (const name of names) await catalog.commit(drafts.fork(main, [name], rest));
+      expect((fileBytes(catalog) - before) / names.length).toBeLessThanOrEqual(limit);
+    },
+  );
 
   test.each([8, 20, 1000])("SIZE-2: %i checkpoints with a segment of 100 bytes add at most 250 bytes each", async (count) => {
     const { catalog, drafts, branch } = await shopCatalog();
@@ -34,11 +37,13 @@ describe("size", () => {
       }
     };
     await step(lead);
-    const payload = (): number => catalog.connection.get<{ bytes: number }>("SELECT sum(payload + 8 * ncell) AS bytes FROM dbstat")?.bytes ?? 0;
+    const payload = (): number =>
+      catalog.connection.get<{ bytes: number }>("SELECT sum(payload + 8 * ncell) AS bytes FROM dbstat")?.bytes ?? 0;
     const [before, payloadBefore] = [fileBytes(catalog), payload()];
     await step(count);
     expect((payload() - payloadBefore) / count).toBeLessThanOrEqual(250);
-    if (count === 1000) expect((fileBytes(catalog) - before) / count).toBeLessThanOrEqual(250);
+    const wholePages = count === 1000 ? 0 : 4 * 4096;
+    expect((fileBytes(catalog) - before - wholePages) / count).toBeLessThanOrEqual(250);
   });
 
   test("SIZE-3: a purge gives its space back to the disk", async () => {
@@ -50,7 +55,12 @@ describe("size", () => {
     const a = branch("a");
     const destroyed = await catalog.commit(drafts.destroy(a));
     const numbers = catalog.versions.madeBy(a.id, null, 99).map(({ number }) => number);
-    await catalog.commit(drafts.draft({ kind: "purge", purge: { plannedAt: destroyed.id, branches: [a.id], databases: [], versions: [{ database: shop.id, numbers }], strands: [] } }));
+    await catalog.commit(
+      drafts.draft({
+        kind: "purge",
+        purge: { plannedAt: destroyed.id, branches: [a.id], databases: [], versions: [{ database: shop.id, numbers }], strands: [] },
+      }),
+    );
     const given = catalog.shrink();
     expect(given).toBeGreaterThan(50 * 16_000);
     expect(fileBytes(catalog)).toBeLessThan(full - 50 * 16_000);

@@ -25,7 +25,9 @@ function cursorOf(catalog: Catalog, drafts: Drafts): { undo(): Promise<Operation
 
 /** Refs as text, without times and ids of operations, which an undo does not bring back. */
 function refs(catalog: Catalog): string {
-  const branches = catalog.connection.all<Record<string, unknown>>("SELECT id, database, name, state, head, ttl, protected, meta, epoch FROM branches WHERE state = 0");
+  const branches = catalog.connection.all<Record<string, unknown>>(
+    "SELECT id, database, name, state, head, ttl, protected, meta, epoch FROM branches WHERE state = 0",
+  );
   const databases = catalog.connection.all<Record<string, unknown>>("SELECT id, name, state FROM databases WHERE state = 0");
   const checkpoints = branches.map(({ id }) => catalog.checkpoints.ofBranch(id as BranchId).map(({ name, version }) => [name, version]));
   return JSON.stringify([branches, databases, checkpoints]);
@@ -47,10 +49,27 @@ describe("undo", () => {
       () => catalog.commit(drafts.on(branch("a"), "protect", { ref: "protected", branch: id, before: false, after: true })),
       () => catalog.commit(drafts.on(branch("a"), "set-meta", { ref: "epoch", branch: id, before: 0, after: 1 })),
       () => catalog.commit(drafts.rename(branch("a"), "renamed")),
-      () => catalog.commit(drafts.on(branch("renamed"), "delete-checkpoint", { ref: "checkpoint", branch: id, name: "one", before: v(2), after: null })),
+      () =>
+        catalog.commit(
+          drafts.on(branch("renamed"), "delete-checkpoint", { ref: "checkpoint", branch: id, name: "one", before: v(2), after: null }),
+        ),
       () => catalog.commit(drafts.destroy(branch("b"))),
-      () => catalog.commit(drafts.draft({ kind: "rename-database", database: shop.id, moves: [{ ref: "database-name", database: shop.id, before: "shop", after: "store" }] })),
-      () => catalog.commit(drafts.draft({ kind: "drop-database", database: shop.id, moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }] })),
+      () =>
+        catalog.commit(
+          drafts.draft({
+            kind: "rename-database",
+            database: shop.id,
+            moves: [{ ref: "database-name", database: shop.id, before: "shop", after: "store" }],
+          }),
+        ),
+      () =>
+        catalog.commit(
+          drafts.draft({
+            kind: "drop-database",
+            database: shop.id,
+            moves: [{ ref: "database-state", database: shop.id, before: "live", after: "trashed" }],
+          }),
+        ),
     ];
     const states = [refs(catalog)];
     const operations: OperationRecord[] = [];
@@ -92,7 +111,12 @@ describe("undo", () => {
     expect(await undo()).toBe(1);
     expect(await undo()).toBeNull();
     expect(await redo()).toBe(1);
-    expect(catalog.operations.page({}, null, 99).filter(({ state }) => state === "undone").map(({ id }) => id)).toEqual([d.id, c.id, b.id, a.id]);
+    expect(
+      catalog.operations
+        .page({}, null, 99)
+        .filter(({ state }) => state === "undone")
+        .map(({ id }) => id),
+    ).toEqual([d.id, c.id, b.id, a.id]);
   });
 
   test("UNDO-3: each actor undoes what is their own, inside the database that is asked for", async () => {
@@ -149,7 +173,9 @@ describe("undo", () => {
     expect(planUndo(catalog, destroyed.id).blockedBy.map(({ id }) => id)).toEqual([taking.id]);
     expect((await failure(() => catalog.commit(drafts.reversal(planUndo(catalog, destroyed.id))))).code).toBe("name-taken");
     const again = await fork("main", "a");
-    expect(planUndo(catalog, renamed.id).blockedBy.map(({ id }) => id)).toEqual([again.id, taking.id, destroyed.id].toSorted((one, two) => two - one));
+    expect(planUndo(catalog, renamed.id).blockedBy.map(({ id }) => id)).toEqual(
+      [again.id, taking.id, destroyed.id].toSorted((one, two) => two - one),
+    );
   });
 
   test("UNDO-6: the undo of an undo is a redo, and of a redo an undo", async () => {
@@ -190,10 +216,17 @@ describe("undo", () => {
 
   test("UNDO-9: undo of a fork of 20,000 is one small operation", async () => {
     const { catalog, drafts, branch, shop } = await shopCatalog();
-    const forked = await catalog.commit(drafts.fork(branch("main"), Array.from({ length: 20_000 }, (_, index) => `n${index}`)));
+    const forked = await catalog.commit(
+      drafts.fork(
+        branch("main"),
+        Array.from({ length: 20_000 }, (_, index) => `n${index}`),
+      ),
+    );
     const undone = await catalog.commit(drafts.reversal(planUndo(catalog, forked.id)));
     expect(catalog.branches.count(shop.id)).toBe(1);
-    expect(catalog.connection.get<{ bytes: number }>("SELECT length(detail) AS bytes FROM operations WHERE id = ?", undone.id)?.bytes).toBeLessThan(20);
+    expect(
+      catalog.connection.get<{ bytes: number }>("SELECT length(detail) AS bytes FROM operations WHERE id = ?", undone.id)?.bytes,
+    ).toBeLessThan(20);
     await catalog.commit(drafts.reversal(planUndo(catalog, undone.id)));
     expect(catalog.branches.count(shop.id)).toBe(20_001);
   });

@@ -5,7 +5,8 @@ import { fleet, plainBranch } from "../support/branch-samples.ts";
 
 const BRANCHES = [plainBranch(1, "main", null), plainBranch(2, "try-a", 1), plainBranch(3, "try-a-2", 2), plainBranch(4, "other", 1)];
 const { rows } = buildTreeRows(BRANCHES, { matches: null, toggled: new Map() });
-const press = (key: string, from: string | null, rest: { shift?: boolean; mod?: boolean } = {}) => moveInGrid(rows, from, { key, shift: rest.shift ?? false, mod: rest.mod ?? false }, 2);
+const press = (key: string, from: string | null, rest: { shift?: boolean; mod?: boolean } = {}) =>
+  moveInGrid(rows, from, { key, shift: rest.shift ?? false, mod: rest.mod ?? false }, 2);
 const focus = (key: string, extend = false) => ({ kind: "focus", key, extend });
 
 test("KEYS-1: moving stops at the ends and extends with Shift", () => {

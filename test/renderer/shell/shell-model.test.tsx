@@ -24,7 +24,10 @@ beforeEach(() => {
 });
 
 test("SHELL-2: an act is named in a toast whose Undo undoes exactly that operation", async () => {
-  const fake = installFakeApi({ "branch.protect": () => result(41, "Protected try-a"), "operation.undo": () => ({ ...result(42, "Undid: Protected try-a"), undone: [operationView(41)] }) });
+  const fake = installFakeApi({
+    "branch.protect": () => result(41, "Protected try-a"),
+    "operation.undo": () => ({ ...result(42, "Undid: Protected try-a"), undone: [operationView(41)] }),
+  });
   const api = connectApi();
   await performOrReport(api, "branch.protect", { database: "shop", branch: "try-a", protected: true });
   expect(shown().map((toast) => toast.text)).toEqual(["Protected try-a"]);
@@ -50,13 +53,19 @@ test("SHELL-2: when later operations stand in the way, undo offers to undo those
 test("SHELL-1: a failure stays, says what is untouched and names holders", async () => {
   installFakeApi({
     "branch.rename": () => {
-      throw new FakeFailure("checkout-busy", "Rename try-a: its file is being written", { untouched: "try-a is unchanged.", retryable: true, details: { holders: [{ pid: 7, program: "sqlite3", access: "writing" }] } });
+      throw new FakeFailure("checkout-busy", "Rename try-a: its file is being written", {
+        untouched: "try-a is unchanged.",
+        retryable: true,
+        details: { holders: [{ pid: 7, program: "sqlite3", access: "writing" }] },
+      });
     },
   });
   expect(await performOrReport(connectApi(), "branch.rename", { database: "shop", branch: "try-a", to: "b" })).toBeNull();
   const [toast] = shown();
   expect(toast?.action?.label).toBe("Retry");
-  expect(toast?.error && describeError(toast.error)).toBe("Rename try-a: its file is being written [checkout-busy]\ntry-a is unchanged.\nHeld by sqlite3 (pid 7, writing)");
+  expect(toast?.error && describeError(toast.error)).toBe(
+    "Rename try-a: its file is being written [checkout-busy]\ntry-a is unchanged.\nHeld by sqlite3 (pid 7, writing)",
+  );
 });
 
 test("SHELL-3: a refusal because of protection offers to act anyway", async () => {
@@ -74,9 +83,17 @@ test("SHELL-3: a refusal because of protection offers to act anyway", async () =
 
 test("SHELL-4: an act on many is one toast; its Undo goes backwards", async () => {
   let id = 0;
-  const fake = installFakeApi({ "branch.destroy": () => result(++id, "Deleted"), "operation.undo": () => ({ ...result(99, "Undid"), undone: [] }) });
+  const fake = installFakeApi({
+    "branch.destroy": () => result(++id, "Deleted"),
+    "operation.undo": () => ({ ...result(99, "Undid"), undone: [] }),
+  });
   const api = connectApi();
-  await performMany(api, "branch.destroy", ["a", "b", "c"].map((branch) => ({ database: "shop", branch })), (count) => `Deleted ${count}`);
+  await performMany(
+    api,
+    "branch.destroy",
+    ["a", "b", "c"].map((branch) => ({ database: "shop", branch })),
+    (count) => `Deleted ${count}`,
+  );
   expect(shown().map((toast) => toast.text)).toEqual(["Deleted 3"]);
   shown()[0]?.action?.run();
   await expect.poll(() => fake.inputsOf("operation.undo").map((input) => input.operation)).toEqual([3, 2, 1]);
@@ -97,7 +114,10 @@ test("SHELL-6: an unreadable layout falls back part by part", () => {
 });
 
 test("SHELL-7: the palette ranks exact names, then beginnings, then the rest", () => {
-  const names = findBranches(["fix/try", "try-split", "try", "main"].map((name) => ({ name })), " TRY ").map((branch) => branch.name);
+  const names = findBranches(
+    ["fix/try", "try-split", "try", "main"].map((name) => ({ name })),
+    " TRY ",
+  ).map((branch) => branch.name);
   expect(names).toEqual(["try", "try-split", "fix/try"]);
 });
 
@@ -107,8 +127,9 @@ test("SHELL-8: every shortcut belongs to one command, and every id is used once"
   expect(new Set(COMMANDS.map((command) => command.id)).size).toBe(COMMANDS.length);
 });
 
+const name = (init: KeyboardEventInit, platform = "linux") => shortcutOf(new KeyboardEvent("keydown", init), platform);
+
 test("KEYS-6: a key event is named as commands write it", () => {
-  const name = (init: KeyboardEventInit, platform = "linux") => shortcutOf(new KeyboardEvent("keydown", init), platform);
   expect(name({ key: "z", ctrlKey: true, shiftKey: true })).toBe("Mod+Shift+Z");
   expect(name({ key: "z", metaKey: true }, "darwin")).toBe("Mod+Z");
   expect(name({ key: "?", shiftKey: true })).toBe("?");
@@ -124,8 +145,17 @@ test("SHELL-1: paths are quoted for a shell as they must be", () => {
 test("LIVE-1: a changed store is followed by what moved", async () => {
   const branches = fleet(4_999);
   const fake = installFakeApi({
-    "branch.list": ({ after, limit }) => ({ branches: branches.filter((branch) => branch.id > (after ?? 0)).slice(0, limit), total: branches.length, lastOperation: 10 }),
-    "branch.changes": ({ since }) => ({ changed: since < 11 ? [plainBranch(1, "trunk", null), plainBranch(6_000, "new", 1)] : [], removed: since < 11 ? [3] : [], total: 5_000, lastOperation: 11 }),
+    "branch.list": ({ after, limit }) => ({
+      branches: branches.filter((branch) => branch.id > (after ?? 0)).slice(0, limit),
+      total: branches.length,
+      lastOperation: 10,
+    }),
+    "branch.changes": ({ since }) => ({
+      changed: since < 11 ? [plainBranch(1, "trunk", null), plainBranch(6_000, "new", 1)] : [],
+      removed: since < 11 ? [3] : [],
+      total: 5_000,
+      lastOperation: 11,
+    }),
   });
   const stop = followBranches(connectApi());
   selectDatabase("shop");
@@ -143,7 +173,18 @@ test("LIVE-1: a changed store is followed by what moved", async () => {
 test("LIVE-2: when files change, only their branches are read", async () => {
   const [main, first] = fleet(3);
   if (!main || !first) throw new Error("sample");
-  const detail = { ...first, checkout: { ...first.checkout, state: "unsaved" as const }, pageSize: 4096, pageCount: 1, logicalBytes: 4096, storedBytes: 0, ownCheckpoints: [], inheritedCheckpoints: 0, children: 0, holders: [] };
+  const detail = {
+    ...first,
+    checkout: { ...first.checkout, state: "unsaved" as const },
+    pageSize: 4096,
+    pageCount: 1,
+    logicalBytes: 4096,
+    storedBytes: 0,
+    ownCheckpoints: [],
+    inheritedCheckpoints: 0,
+    children: 0,
+    holders: [],
+  };
   const fake = installFakeApi({
     "branch.list": () => ({ branches: [main, first], total: 2, lastOperation: 1 }),
     "branch.changes": () => ({ changed: [], removed: [], total: 2, lastOperation: 1 }),

@@ -1,0 +1,94 @@
+/** The command tree, and what every run has in common: global options, errors, exit codes. */
+import { Command, CommanderError, Option } from "commander";
+import { programName } from "#host/program.ts";
+import { EngineError } from "#engine/io/errors.ts";
+import { Cli, type GlobalOptions } from "./cli.ts";
+import { addCompletionCommand } from "./completion.ts";
+import { addBranchCommands } from "./branch-commands.ts";
+import { addCheckpointCommand } from "./checkpoint-command.ts";
+import { addDatabaseCommands } from "./database-commands.ts";
+import { addFileCommands } from "./file-commands.ts";
+import { addHistoryCommands } from "./history-commands.ts";
+import { addLabelCommands } from "./label-commands.ts";
+import { addMoveCommands } from "./move-commands.ts";
+import { addProgramCommands } from "./program-commands.ts";
+import { addStoreCommands } from "./store-commands.ts";
+import { Terminal } from "./terminal.ts";
+
+const TARGETS = `
+Targets: DB is DB@main, DB@BRANCH is the head of a branch, DB@BRANCH@AT an earlier state of it.
+AT: the name of a checkpoint, a version (v12) or a time (2026-11-30T12:00:00Z). Durations: 90s, 2h, 1h30m, 7d.
+The store: --store, else COPPICE_STORE, else the nearest folder .coppice upwards.
+Exit codes: 0 done, 1 failed, 2 usage, 3 conflict or refused, 4 not found, 130 cancelled.`;
+
+/** Every verb. `cli` is asked for when a verb runs, after the global options have been read. */
+export function buildProgram(cli: () => Cli): Command {
+  const program = new Command("coppice");
+  program
+    .description("Branch SQLite databases like code.")
+    .usage("[options] VERB …")
+    .version(programName(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help, also for one verb: coppice VERB --help")
+    .option("--store <spec>", "the store: a folder or file:// URL")
+    .option("--json", "print one JSON object: {ok, result} or {ok, error}")
+    .option("-q, --quiet", "print results only: no sentences, warnings or progress")
+    .option("--no-color", "no colours (also: NO_COLOR)")
+    .addOption(new Option("--actor <name>", "who is acting, in the operation log (also: COPPICE_ACTOR)"))
+    .addHelpText("after", TARGETS)
+    // Errors are printed by `runCli`, in one form for usage errors and failures.
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+  addDatabaseCommands(program.commandsGroup("Databases:"), cli);
+  addBranchCommands(program.commandsGroup("Branches:"), cli);
+  addCheckpointCommand(program, cli);
+  addMoveCommands(program, cli);
+  addLabelCommands(program.commandsGroup("Labels:"), cli);
+  addFileCommands(program.commandsGroup("Files and programs:"), cli);
+  addProgramCommands(program, cli);
+  addHistoryCommands(program.commandsGroup("History and undo:"), cli);
+  addStoreCommands(program.commandsGroup("The store:"), cli);
+  addCompletionCommand(program, cli);
+  return program;
+}
+
+/** Runs one command line (without program name) and returns the exit code. Never throws. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  const terminal = new Terminal(readLooks(args));
+  let cli: Cli | null = null;
+  const program = buildProgram(() => (cli ??= new Cli(terminal, program.opts<GlobalOptions>())));
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return (cli as Cli | null)?.exitCode ?? 0;
+  } catch (error) {
+    if (error instanceof CommanderError && isHelp(error)) return args.length === 0 ? 2 : 0;
+    return terminal.fail(error instanceof CommanderError ? usageError(error) : error, (cli as Cli | null)?.interruptedBy ?? null);
+  } finally {
+    terminal.endProgress();
+  }
+}
+
+/** How to print is needed before, and also when, the command line cannot be parsed. */
+function readLooks(args: readonly string[]): { json: boolean; quiet: boolean; color: boolean } {
+  const end = args.indexOf("--");
+  const own = end < 0 ? args : args.slice(0, end);
+  return {
+    json: own.includes("--json"),
+    quiet: own.includes("--quiet") || own.includes("-q"),
+    color: !own.includes("--no-color") && !process.env["NO_COLOR"],
+  };
+}
+
+function isHelp(error: CommanderError): boolean {
+  return error.code === "commander.helpDisplayed" || error.code === "commander.help" || error.code === "commander.version";
+}
+
+/** Commander's sentence, and its "(Did you mean …?)" as the hint. */
+function usageError(error: CommanderError): EngineError {
+  const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
+  const choices = [...(suggestion ?? "").matchAll(/-{0,2}[a-z][a-z-]*(?=[,?])/g)].map(([choice]) => choice);
+  const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? "See `coppice --help`";
+  return new EngineError("bad-argument", `${message[0]?.toUpperCase() ?? ""}${message.slice(1)}`, {
+    hint,
+    details: choices.length > 0 ? { choices } : {},
+  });
+}

@@ -1,0 +1,101 @@
+/** What is printed where: results to stdout and nothing else there; warnings, progress and errors to stderr. */
+import { constants } from "node:os";
+import { stripVTControlCharacters, styleText } from "node:util";
+import { ERROR_CODES, type ErrorView } from "#shared/error-codes.ts";
+import type { Result } from "#shared/result.ts";
+import { toErrorView } from "#engine/io/errors.ts";
+
+export interface Looks {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+export type Style = "dim" | "green" | "yellow" | "red" | "cyan" | "bold";
+
+/** The progress line is drawn at most this often. */
+const PROGRESS_EVERY_MS = 100;
+
+export class Terminal {
+  readonly looks: Looks;
+  #progressAt = 0;
+  #progressShown = false;
+
+  constructor(looks: Looks) {
+    this.looks = looks;
+    // A reader that has seen enough (`| head`) is no error.
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+
+  paint(style: Style, text: string): string {
+    return this.looks.color && process.stdout.isTTY ? styleText(style, text, { validateStream: false }) : text;
+  }
+
+  /** Prints what was asked for: `text` for people, the whole result for programs. */
+  result(result: unknown, text: string): void {
+    this.endProgress();
+    if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: true, result } satisfies Result<unknown>)}\n`);
+    else if (text !== "") process.stdout.write(`${text}\n`);
+  }
+
+  /** A remark beside the result: what an empty list means, what was left out. */
+  note(text: string): void {
+    if (this.looks.quiet || this.looks.json) return;
+    this.endProgress();
+    process.stderr.write(`${text}\n`);
+  }
+
+  warn(text: string): void {
+    this.note(`coppice: warning: ${text}`);
+  }
+
+  /** One line that is drawn over; only where somebody is looking. */
+  progress(text: string): void {
+    if (this.looks.quiet || this.looks.json || !process.stderr.isTTY) return;
+    const now = Date.now();
+    if (now - this.#progressAt < PROGRESS_EVERY_MS) return;
+    this.#progressAt = now;
+    this.#progressShown = true;
+    process.stderr.write(`\r\u001B[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
+  }
+
+  endProgress(): void {
+    if (!this.#progressShown) return;
+    this.#progressShown = false;
+    process.stderr.write("\r\u001B[K");
+  }
+
+  /** Prints an error and returns its exit code; work that a signal cancelled ends as if by that signal. */
+  fail(error: unknown, interruptedBy: NodeJS.Signals | null): number {
+    this.endProgress();
+    const view = toErrorView(error);
+    if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: false, error: view } satisfies Result<unknown>)}\n`);
+    else process.stderr.write(`${describeError(view)}\n`);
+    if (view.code === "cancelled" && interruptedBy) return exitCodeOf(interruptedBy);
+    return ERROR_CODES[view.code].exit;
+  }
+}
+
+/** The message, then what is untouched, what to do, and who is in the way. */
+export function describeError(error: ErrorView): string {
+  const lines = [`coppice: ${error.message}`];
+  if (error.untouched) lines.push(error.untouched);
+  if (error.hint) lines.push(error.hint);
+  for (const { pid, program, access } of error.details.holders ?? [])
+    lines.push(`held by ${program ?? "a process"} (pid ${pid}, ${access})`);
+  if (error.code !== "internal" && error.details.cause) lines.push(`cause: ${error.details.cause}`);
+  return lines.join("\n");
+}
+
+/** As shells count it. */
+export function exitCodeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
+/** Columns a text takes, colours left out. */
+export function widthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
