@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
@@ -21,11 +20,7 @@ export default defineConfig({
     build: {
       sourcemap: true,
       rolldownOptions: {
-        input: Object.fromEntries(
-          Object.entries(PROGRAMS)
-            .map(([name, path]) => [name, at(path)] as const)
-            .filter(([, path]) => existsSync(path)),
-        ),
+        input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, path]) => [name, at(path)])),
         external: [/\.node$/],
         // Flat, because workers and children are looked for beside the file that starts them.
         output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
@@ -44,6 +39,11 @@ export default defineConfig({
     root: at("src-renderer"),
     plugins: [react(), tailwindcss()],
     server: { host: "127.0.0.1", port: 5273, strictPort: true },
-    build: { sourcemap: true, minify: true, rolldownOptions: { input: { index: at("src-renderer/index.html") } } },
+    build: {
+      sourcemap: true,
+      minify: true,
+      chunkSizeWarningLimit: 1_500,
+      rolldownOptions: { input: { index: at("src-renderer/index.html") } },
+    },
   },
 });

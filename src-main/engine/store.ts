@@ -37,6 +37,7 @@ import { ProcessLock } from "./io/process-lock.ts";
 import { LocalObjectStore } from "./objects/local-object-store.ts";
 import { FrameCache } from "./segments/frame-cache.ts";
 import type { OpenOptions, Store } from "./store-api.ts";
+import { purgeTime } from "./upkeep/clock-guard.ts";
 import { gc } from "./upkeep/gc.ts";
 import { TemporaryFolder } from "./upkeep/temporary-folder.ts";
 import { usage } from "./upkeep/usage.ts";
@@ -96,7 +97,7 @@ export async function openStore(spec: string, options: OpenOptions = {}, ports: 
     writers: new WritersGate(() => ProcessLock.open(paths.writersLock, { disk, native })),
     actor: options.actor ?? process.env["COPPICE_ACTOR"] ?? userName(),
   };
-  if (!catalog.readOnly) await reapExpired(parts);
+  if (!catalog.readOnly) await reapExpired(parts, purgeTime(parts));
   return new LocalStore(parts, temporary);
 }
 

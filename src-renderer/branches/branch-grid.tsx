@@ -98,6 +98,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
   const { row, actions, selected } = props;
   const branch = row.kind === "branch" ? row.branch : null;
   return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the treegrid has the keyboard for all its rows
     <div
       role="row"
       id={`row-${row.key}`}

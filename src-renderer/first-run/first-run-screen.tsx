@@ -1,4 +1,4 @@
-import { ChevronRight, Download, FileInput, FlaskConical, FolderOpen, type LucideIcon } from "lucide-react";
+import { ChevronRight, Download, FileInput, FlaskConical, FolderOpen, LoaderCircle, type LucideIcon } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import type { ErrorView } from "#shared/error-codes.ts";
 import { toErrorView } from "../api/api-error.ts";
@@ -73,8 +73,9 @@ export function FirstRunScreen() {
           <Option
             icon={FlaskConical}
             title="Try the demo"
-            text="A shop database with twenty branches"
+            text={opening === "demo" ? "Making it takes a few seconds the first time" : "A shop database with twenty branches"}
             on={opening === "demo"}
+            busy={opening === "demo"}
             disabled={opening !== null}
             onClick={openDemo}
           />
@@ -95,7 +96,7 @@ export function FirstRunScreen() {
             onClick={() => void chooseFolder()}
           />
         </div>
-        {opening ? <RunningJob /> : null}
+        {opening ? <RunningJob quiet /> : null}
         {failure ? <ErrorPanel error={failure} onRetry={openDemo} /> : null}
         <p className="flex h-14 flex-none items-center justify-center gap-2 rounded-lg border border-dashed border-line-strong text-xs text-ink-2">
           <Download size={14} aria-hidden />
@@ -136,6 +137,8 @@ function Option(props: {
   readonly title: string;
   readonly text: string;
   readonly on: boolean;
+  /** The act is under way. */
+  readonly busy?: boolean;
   readonly disabled: boolean;
   readonly onClick: () => void;
 }) {
@@ -144,9 +147,10 @@ function Option(props: {
     <button
       type="button"
       disabled={props.disabled}
+      aria-busy={props.busy}
       onClick={props.onClick}
       className={cx(
-        "flex h-14 w-full items-center gap-3 border-t border-line px-3 text-left first:border-t-0 focus-visible:outline-offset-[-2px] disabled:text-ink-off",
+        "flex h-14 w-full items-center gap-3 border-t border-line px-3 text-left first:border-t-0 focus-visible:outline-offset-[-2px]",
         props.on ? "bg-selected shadow-[inset_2px_0_0_var(--accent)]" : "enabled:hover:bg-hover",
       )}
     >
@@ -155,7 +159,11 @@ function Option(props: {
         <span className="block font-medium">{props.title}</span>
         <span className="name-cut block text-xs text-ink-2">{props.text}</span>
       </span>
-      <ChevronRight size={14} aria-hidden className="shrink-0 text-ink-3" />
+      {props.busy ? (
+        <LoaderCircle size={14} aria-label="Working" className="shrink-0 animate-[turn_1s_linear_infinite] text-accent" />
+      ) : (
+        <ChevronRight size={14} aria-hidden className="shrink-0 text-ink-3" />
+      )}
     </button>
   );
 }

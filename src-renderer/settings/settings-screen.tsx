@@ -1,6 +1,5 @@
 import { Copy, FolderOpen, Monitor, Moon, Sun } from "lucide-react";
 import { LIMITS } from "#shared/limits.ts";
-import { formatDuration } from "#shared/units.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { requestOrReport } from "../api/perform.ts";
 import { useApi, useRequest } from "../api/queries.ts";
@@ -10,7 +9,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
 import { Facts } from "../ui/facts.tsx";
 import { RelativeTime } from "../ui/figures.tsx";
-import { formatCount, formatIso } from "../ui/format.ts";
+import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
 import { Segmented } from "../ui/segmented.tsx";
 import { ErrorPanel, Skeleton } from "../ui/states.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
@@ -67,8 +66,8 @@ function Safety() {
       <Facts
         className="grid-cols-[168px_minmax(0,1fr)]!"
         facts={[
-          { label: "Undo reaches back", value: formatDuration(LIMITS.undoWindowMs) },
-          { label: "Trash keeps", value: `${formatDuration(LIMITS.trashKeepMs)}, then the next collection purges` },
+          { label: "Undo reaches back", value: formatPlural(LIMITS.undoWindowMs / 86_400_000, "day") },
+          { label: "Trash keeps", value: `${formatPlural(LIMITS.trashKeepMs / 86_400_000, "day")}, then the next collection purges` },
         ]}
       />
     </Panel>

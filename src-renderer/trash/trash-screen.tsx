@@ -2,7 +2,6 @@ import { Database, GitBranch, Search, Trash2, Undo2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { TrashView } from "#shared/views.ts";
 import { LIMITS } from "#shared/limits.ts";
-import { formatDuration } from "#shared/units.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { performVerb } from "../api/perform.ts";
 import { useApi, useRequest } from "../api/queries.ts";
@@ -68,7 +67,7 @@ export function TrashScreen() {
       ) : entries.length === 0 ? (
         <EmptyState
           icon={Trash2}
-          text={`The trash is empty. What is deleted or expires stays here for ${formatDuration(LIMITS.trashKeepMs)} before it is purged.`}
+          text={`The trash is empty. What is deleted or expires stays here for ${formatPlural(LIMITS.trashKeepMs / 86_400_000, "day")} before it is purged.`}
           action={<Button onClick={() => showScreen("branches")}>Show branches</Button>}
         />
       ) : shown.length === 0 ? (

@@ -17,6 +17,9 @@ const face: Face = {
   themeChanged: () => undefined,
 };
 
+// Workers and keepers start from source here, which takes seconds on a busy machine.
+const SLOW = { timeout: 120_000 };
+
 let folder = "";
 let host: Host;
 const events: HostEvent[] = [];
@@ -45,7 +48,7 @@ async function seen(match: (event: HostEvent) => boolean): Promise<HostEvent> {
   }
 }
 
-test("HOST-8: a file is inspected before any store is open, imported into a new one, and the store is remembered", async () => {
+test("HOST-8: a file is inspected before any store is open, imported into a new one, and the store is remembered", SLOW, async () => {
   const source = join(folder, "shop.db");
   const database = new Database(source);
   database.exec("create table orders(id integer primary key, total integer); insert into orders values (1, 5), (2, 7)");
@@ -64,7 +67,7 @@ test("HOST-8: a file is inspected before any store is open, imported into a new 
   expect(hello.store).toMatchObject({ path: store.path, databases: 1 });
 });
 
-test("HOST-11: another program's operations and another program's writes are told within the watch's ticks", async () => {
+test("HOST-11: another program's operations and another program's writes are told within the watch's ticks", SLOW, async () => {
   const { path } = await ask("branch.checkout", { database: "shop", branch: "main" });
   const other = await openStore(join(folder, "store"), { actor: "somebody" });
   events.length = 0;
@@ -83,7 +86,7 @@ test("HOST-11: another program's operations and another program's writes are tol
   expect((await ask("branch.get", { database: "shop", branch: "main" })).checkout.state).toBe("unsaved");
 });
 
-test("HOST-13: the demo is made once and opened again", async () => {
+test("HOST-13: the demo is made once and opened again", SLOW, async () => {
   const first = await ask("store.demo", {});
   expect(first.path).toBe(join(folder, "config", "demo.coppice"));
   expect(first.branches).toBeGreaterThanOrEqual(20);

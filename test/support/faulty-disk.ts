@@ -6,7 +6,20 @@ import { EngineError } from "#engine/io/errors.ts";
 export type DiskCall = keyof Disk;
 
 /** Calls that change what is on the disk. `open` is one when it may create a file. */
-const CHANGES: ReadonlySet<DiskCall> = new Set(["write", "truncate", "sync", "syncDirectory", "rename", "link", "remove", "removeTree", "makeDirectory", "setModified", "setMode", "clone"]);
+const CHANGES: ReadonlySet<DiskCall> = new Set([
+  "write",
+  "truncate",
+  "sync",
+  "syncDirectory",
+  "rename",
+  "link",
+  "remove",
+  "removeTree",
+  "makeDirectory",
+  "setModified",
+  "setMode",
+  "clone",
+]);
 /** What a full disk refuses: renaming, removing and syncing what is there still works on it. */
 const NEEDS_SPACE: ReadonlySet<DiskCall> = new Set(["write", "makeDirectory", "link", "clone"]);
 

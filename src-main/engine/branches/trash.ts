@@ -1,6 +1,6 @@
 /** Destroy, drop, restore, and TTL expiry: refs go to the trash and come back; bytes leave with a purge (upkeep/gc.ts). */
 import type { RequestInput } from "#shared/contract.ts";
-import type { BranchId, DatabaseId } from "#shared/ids.ts";
+import type { BranchId, DatabaseId, UnixMs } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { OperationKind, TrashView, VerbResult } from "#shared/views.ts";
 import type { BranchRecord, Move } from "../catalog/records.ts";
@@ -89,10 +89,10 @@ function trashing(parts: Parts, record: Pick<BranchRecord, "trashedBy" | "trashe
 
 /**
  * Moves every branch whose TTL has run out to the trash: one operation a database. Needs no daemon: every process that
- * opens the store does it. Files stay until the purge, which saves their unsaved work first.
+ * opens the store does it, judging by `at` (`upkeep/clock-guard.ts`). Files stay until the purge, which saves their unsaved work first.
  */
-export async function reapExpired(parts: Parts): Promise<number> {
-  const due = parts.catalog.branches.dueExpiries(parts.clock.now());
+export async function reapExpired(parts: Parts, at: UnixMs): Promise<number> {
+  const due = parts.catalog.branches.dueExpiries(at);
   const byDatabase = Map.groupBy(due, (branch) => branch.database);
   for (const [id, branches] of byDatabase) {
     const database = parts.catalog.databases.byId(id);

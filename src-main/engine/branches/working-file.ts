@@ -80,8 +80,9 @@ function interruptedTargets(parts: Parts, place: Place): Pick<CheckoutFact, "bas
 export async function adoptFile(parts: Parts, place: Place): Promise<boolean> {
   const head = place.branch.head;
   const path = parts.paths.checkout(place.database.name, place.branch.name);
-  const held = await parts.files.hold(path, "write", LIMITS.checkoutBusyWaitMs);
+  let held: HeldCheckout | null = null;
   try {
+    held = await parts.files.hold(path, "write", LIMITS.checkoutBusyWaitMs);
     const file = { place, held, fact: { base: head, content: head, fingerprint: null } };
     if ((await unsavedWork(parts, file, head, PROBE)) !== null) return false;
     parts.catalog.setFact(place.branch.id, { base: head, content: head, fingerprint: await held.fingerprint() });
@@ -90,7 +91,7 @@ export async function adoptFile(parts: Parts, place: Place): Promise<boolean> {
     if (error instanceof EngineError && error.code === "checkout-corrupt") return false;
     throw error;
   } finally {
-    await held.release();
+    await held?.release();
   }
 }
 

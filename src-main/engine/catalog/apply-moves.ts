@@ -85,7 +85,9 @@ export function applyMove(catalog: Connection, move: Move, context: MoveContext)
       moveBranchState(catalog, move, context);
       return;
     case "branch-name": {
-      const row = requireLiveBranch(catalog, move.branch);
+      // A trashed one too: it may come back under another name when its own was taken.
+      const row = findBranch(catalog, move.branch);
+      if (row.state === STATE.purged) throw stale(`branch ${row.name}`, "live or trashed", "purged");
       if (row.name !== move.before) throw stale(`name of branch ${row.id}`, move.before, row.name);
       takeName("branch", move.after, () => catalog.run("UPDATE branches SET name = ? WHERE id = ?", move.after, move.branch));
       rememberName(catalog, move.branch, context.operation, move.before);

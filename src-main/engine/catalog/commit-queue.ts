@@ -145,6 +145,7 @@ export class CommitQueue {
     try {
       found = known ? this.#forget() : this.#settle(applied);
     } catch (cause) {
+      if (this.#connection.inTransaction) this.#connection.run("ROLLBACK");
       for (const { waiting } of applied) waiting.reject(outcomeUnknown(this.#connection.path, cause));
       return;
     }

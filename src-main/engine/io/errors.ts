@@ -30,7 +30,13 @@ export class EngineError extends Error {
 
   /** The same error with what a caller further up knows. */
   with(options: Pick<EngineErrorOptions, "hint" | "untouched">): EngineError {
-    return new EngineError(this.code, this.message, { hint: options.hint ?? this.hint ?? undefined, untouched: options.untouched ?? this.untouched ?? undefined, retryable: this.retryable, details: this.details, cause: this.cause });
+    return new EngineError(this.code, this.message, {
+      hint: options.hint ?? this.hint ?? undefined,
+      untouched: options.untouched ?? this.untouched ?? undefined,
+      retryable: this.retryable,
+      details: this.details,
+      cause: this.cause,
+    });
   }
 }
 
@@ -38,13 +44,32 @@ export class EngineError extends Error {
 export function toErrorView(error: unknown): ErrorView {
   if (error instanceof EngineError) {
     const cause = error.cause instanceof Error ? error.cause.message : undefined;
-    return { code: error.code, message: error.message, hint: error.hint, untouched: error.untouched, retryable: error.retryable, details: cause && !error.details.cause ? { ...error.details, cause } : error.details };
+    return {
+      code: error.code,
+      message: error.message,
+      hint: error.hint,
+      untouched: error.untouched,
+      retryable: error.retryable,
+      details: cause && !error.details.cause ? { ...error.details, cause } : error.details,
+    };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { code: "internal", message, hint: "This is a bug in Coppice. Please report it with the details.", untouched: null, retryable: false, details: error instanceof Error && error.stack ? { cause: error.stack } : {} };
+  return {
+    code: "internal",
+    message,
+    hint: "This is a bug in Coppice. Please report it with the details.",
+    untouched: null,
+    retryable: false,
+    details: error instanceof Error && error.stack ? { cause: error.stack } : {},
+  };
 }
 
 /** The other direction: an envelope received from a worker or child becomes an error again. */
 export function fromErrorView(view: ErrorView): EngineError {
-  return new EngineError(view.code, view.message, { hint: view.hint ?? undefined, untouched: view.untouched ?? undefined, retryable: view.retryable, details: view.details });
+  return new EngineError(view.code, view.message, {
+    hint: view.hint ?? undefined,
+    untouched: view.untouched ?? undefined,
+    retryable: view.retryable,
+    details: view.details,
+  });
 }

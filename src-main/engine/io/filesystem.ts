@@ -36,7 +36,8 @@ const TYPES_BY_MAGIC: ReadonlyMap<number, string> = new Map([
   [0x01021997, "9p"],
 ]);
 
-const NETWORK_TYPE = /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|9p|afs|glusterfs|lustre|davfs|fuse\.(?:sshfs|glusterfs|ceph|rclone|s3fs|davfs2?|gcsfuse))$/;
+const NETWORK_TYPE =
+  /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|9p|afs|glusterfs|lustre|davfs|fuse\.(?:sshfs|glusterfs|ceph|rclone|s3fs|davfs2?|gcsfuse))$/;
 
 const SYNC_FOLDERS: readonly (readonly [name: string, path: RegExp])[] = [
   ["Dropbox", /^Dropbox(?: \(.*\))?$/],

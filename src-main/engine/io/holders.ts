@@ -138,7 +138,10 @@ function lockFileName(stat: BigIntStats): string {
 
 function listProcesses(): number[] {
   const names = listOrNull("/proc") ?? [];
-  return names.filter((name) => /^\d+$/.test(name)).slice(0, PROCESSES_MAX).map(Number);
+  return names
+    .filter((name) => /^\d+$/.test(name))
+    .slice(0, PROCESSES_MAX)
+    .map(Number);
 }
 
 function listOrNull(path: string): string[] | null {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { EngineError } from "./errors.ts";
+import { createFallback } from "./native-fallback.ts";
 import type { Native } from "./native.ts";
 import { toEngineError } from "./os-error.ts";
 
@@ -28,20 +29,17 @@ interface Addon {
   willRead(file: number, start: number, length: number): void;
 }
 
-// Loaded with this module, once a thread, so that everybody can ask for it without waiting. The fallback takes some ten
-// milliseconds to get ready: nobody pays for it who has the addon.
-const native = await load();
+let loaded: Native | null = null;
 
-/** `COPPICE_NATIVE=off` asks for the slower paths. Never throws. */
+/** Once a thread. `COPPICE_NATIVE=off` asks for the slower paths. Never throws. */
 export function loadNative(): Native {
-  return native;
+  loaded ??= load();
+  return loaded;
 }
 
-async function load(): Promise<Native> {
+function load(): Native {
   const addon = process.env["COPPICE_NATIVE"] === "off" ? "switched off by COPPICE_NATIVE" : loadAddon();
-  if (typeof addon !== "string") return wrapAddon(addon);
-  const { createFallback } = await import("./native-fallback.ts");
-  return createFallback(addon);
+  return typeof addon === "string" ? createFallback(addon) : wrapAddon(addon);
 }
 
 /** The addon, or why there is none. */

@@ -1,5 +1,5 @@
 /**
- * What the addon does, without it: hashing in WebAssembly, the fold in big integers, and no locks, clones or hints.
+ * What the addon does, without it: hashing and folding in JavaScript, and no locks, clones or hints.
  *
  * The fold: a page's hash is read as two big-endian 64-bit numbers, high first. With n its page number,
  *
@@ -10,10 +10,10 @@
  * and the fold is the XOR of mix over the pages. For one n, mix is a bijection: no two hashes are mixed into one. `fmix`
  * (the finaliser of MurmurHash3) keeps pages that change places, or changes that are alike, from cancelling out.
  */
-import { createXXHash128 } from "hash-wasm";
 import { assert } from "#shared/assert.ts";
 import { EngineError } from "./errors.ts";
 import type { Native } from "./native.ts";
+import { hashLong } from "./xxh3.ts";
 
 const PAGE_BYTES_MIN = 512;
 const HASH_BYTES = 16;
@@ -21,27 +21,18 @@ const HASH_BYTES = 16;
 const PAGE_NUMBER_MAX = 0xffff_fffe;
 
 /** `problem`: why the addon is not used. */
-export async function createFallback(problem: string): Promise<Native> {
-  const hasher = await createXXHash128();
+export function createFallback(problem: string): Native {
   return {
     kind: "fallback",
     problem,
     hasRangeLocks: false,
     facilities: () => [
-      { name: "page hash", using: "WebAssembly, 1 thread" },
+      { name: "page hash", using: "JavaScript, 1 thread" },
       { name: "file clone", using: "copy" },
       { name: "process locks", using: "SQLite locks" },
       { name: "read-ahead", using: "none" },
     ],
-    hashPages: (pages, pageSize) => {
-      assert(pageSize >= PAGE_BYTES_MIN && pages.length % pageSize === 0, "whole pages of at least 512 bytes are hashed");
-      const hashes = new Uint8Array((pages.length / pageSize) * HASH_BYTES);
-      for (let index = 0; index * pageSize < pages.length; index += 1) {
-        const page = pages.subarray(index * pageSize, (index + 1) * pageSize);
-        hashes.set(hasher.init().update(page).digest("binary"), index * HASH_BYTES);
-      }
-      return hashes;
-    },
+    hashPages,
     foldHashes,
     cloneFile: () => false,
     lockRange: refuseLocks,
@@ -53,6 +44,16 @@ export async function createFallback(problem: string): Promise<Native> {
 
 function refuseLocks(): never {
   throw new EngineError("unsupported", "Open-file-description locks need the native addon");
+}
+
+function hashPages(pages: Uint8Array, pageSize: number): Uint8Array {
+  assert(pageSize >= PAGE_BYTES_MIN && pages.length % pageSize === 0, "whole pages of at least 512 bytes are hashed");
+  const count = pages.length / pageSize;
+  const hashes = new Uint8Array(count * HASH_BYTES);
+  const view = new DataView(hashes.buffer);
+  for (let index = 0; index < count; index += 1)
+    hashLong(pages.subarray(index * pageSize, (index + 1) * pageSize), view, index * HASH_BYTES);
+  return hashes;
 }
 
 function foldHashes(hashes: Uint8Array, firstPageNumber: number): Uint8Array {

@@ -1,38 +1,44 @@
+import { join } from "node:path";
 import { LIMITS } from "#shared/limits.ts";
 import type { UnixMs } from "#shared/ids.ts";
 import type { Parts } from "../branches/parts.ts";
 
+/** What the last look at the clock left in the store's folder. */
+interface Note {
+  readonly seen: UnixMs;
+  /** Until then, TTLs and purge dates are judged by `heldAt`. */
+  readonly holdUntil: UnixMs;
+  readonly heldAt: UnixMs;
+}
+
 /**
- * The time by which TTLs and purge dates are judged. A clock that jumped forward by more than a day since the last
- * operation or opening would empty a store at once, so everything is put off by a day: the first opening after a jump
- * notes when it was, and deletes nothing until a day of the new clock has passed.
+ * The time by which TTLs and purge dates are judged. A clock that jumped forward by more than a day since the last look
+ * would empty a store at once, so for a day after the jump the time before it counts. (A store that nobody opened for
+ * days looks the same: it keeps its expired branches a day longer.)
  */
 export function purgeTime(parts: Parts): UnixMs {
   const now = parts.clock.now();
-  const file = `${parts.paths.root}/clock`;
-  const noted = readNote(parts, file);
-  const jumped = noted !== null && now - noted.seen > LIMITS.clockJumpMs;
-  const holdUntil = jumped ? now + LIMITS.clockJumpMs : Math.min(noted?.holdUntil ?? 0, now + LIMITS.clockJumpMs);
-  if (!parts.catalog.readOnly) writeNote(parts, file, { seen: now, holdUntil });
-  return now < holdUntil ? Math.min(now, noted?.seen ?? now) : now;
+  const path = join(parts.paths.root, "clock");
+  const note = readNote(parts, path);
+  const jumped = note !== null && now - note.seen > LIMITS.clockJumpMs;
+  const isHeld = note !== null && now < note.holdUntil && note.holdUntil - now <= LIMITS.clockJumpMs;
+  const next: Note = jumped ? { seen: now, holdUntil: now + LIMITS.clockJumpMs, heldAt: isHeld ? note.heldAt : note.seen } : { seen: now, holdUntil: note?.holdUntil ?? 0, heldAt: note?.heldAt ?? now };
+  if (!parts.catalog.readOnly) writeNote(parts, path, next);
+  return jumped || isHeld ? next.heldAt : now;
 }
 
-interface Note {
-  readonly seen: UnixMs;
-  readonly holdUntil: UnixMs;
+/** A damaged note says nothing. */
+function readNote(parts: Parts, path: string): Note | null {
+  if (!parts.disk.stat(path)) return null;
+  const [seen, holdUntil, heldAt] = Buffer.from(parts.disk.readWhole(path)).toString("utf8").split(" ").map(Number);
+  return seen !== undefined && holdUntil !== undefined && heldAt !== undefined && Number.isFinite(seen + holdUntil + heldAt) ? { seen, holdUntil, heldAt } : null;
 }
 
-function readNote(parts: Parts, file: string): Note | null {
-  if (!parts.disk.stat(file)) return null;
-  const [seen, holdUntil] = Buffer.from(parts.disk.readWhole(file)).toString("utf8").split(" ").map(Number);
-  return Number.isFinite(seen) && Number.isFinite(holdUntil) ? { seen: seen ?? 0, holdUntil: holdUntil ?? 0 } : null;
-}
-
-function writeNote(parts: Parts, file: string, note: Note): void {
-  const descriptor = parts.disk.open(file, "w+");
+function writeNote(parts: Parts, path: string, note: Note): void {
+  const file = parts.disk.open(path, "w+");
   try {
-    parts.disk.write(descriptor, Buffer.from(`${note.seen} ${note.holdUntil}`), 0);
+    parts.disk.write(file, Buffer.from(`${note.seen} ${note.holdUntil} ${note.heldAt}`), 0);
   } finally {
-    parts.disk.close(descriptor);
+    parts.disk.close(file);
   }
 }

@@ -1,5 +1,5 @@
 /** A catalog in a folder of its own, removed after the test. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -13,8 +13,9 @@ import { Drafts, START } from "./drafts.ts";
 export const PORTS: CatalogPorts = { disk: nodeDisk, native: loadNative() };
 export const STORE_UID = Buffer.alloc(16, 0x5e);
 
+/** In memory where the system has such a folder: no rule here depends on the disk's speed, and other tests wait for it. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "coppice-catalog-test-"));
+  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "coppice-catalog-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

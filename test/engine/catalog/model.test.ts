@@ -2,17 +2,16 @@
  * Random verbs of two actors, with undo and redo, against a model that keeps refs in a map and undo in plain stacks.
  * `COPPICE_SEED=n` repeats one run.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Catalog } from "#engine/catalog/catalog.ts";
 import { checkIntegrity } from "#engine/catalog/integrity.ts";
 import type { BranchRecord, Move, OperationDraft, OperationRecord } from "#engine/catalog/records.ts";
 import { lastRedoable, lastUndoable, planRedo, planUndo, type ReversalPlan } from "#engine/catalog/undo.ts";
 import { Drafts, START, v } from "./drafts.ts";
-import { emptyCatalog, shopCatalog, type Shop } from "./fixture.ts";
+import { emptyCatalog, shopCatalog, temporaryFolder, type Shop } from "./fixture.ts";
 
 const STEPS = 60;
 const RUNS = 25;
@@ -255,8 +254,7 @@ async function run(seed: number, folder: string): Promise<void> {
 }
 
 test("UNDO-10: random verbs, undos and redos of two actors leave the refs that a plain model has", async () => {
-  const base = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "coppice-catalog-model-"));
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const base = temporaryFolder();
   const given = process.env["COPPICE_SEED"];
   const first = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   console.log(`COPPICE_SEED=${first}`);

@@ -17,7 +17,8 @@ test("FILESYSTEM-1: a folder's filesystem is named, and what clones it is tried 
 });
 
 test("FILESYSTEM-2: the innermost mount counts, the later one when two stand at one point", () => {
-  const mounts = "/dev/a / ext4 rw 0 0\nhost:/x /srv nfs4 rw 0 0\nme@host: /home/me/far\\040away fuse.sshfs rw 0 0\n/dev/b /srv/local xfs rw 0 0\n/dev/c /srv/local btrfs rw 0 0\nbroken\n";
+  const mounts =
+    "/dev/a / ext4 rw 0 0\nhost:/x /srv nfs4 rw 0 0\nme@host: /home/me/far\\040away fuse.sshfs rw 0 0\n/dev/b /srv/local xfs rw 0 0\n/dev/c /srv/local btrfs rw 0 0\nbroken\n";
   expect(findMountType("/tmp/store", mounts)).toBe("ext4");
   expect(findMountType("/srv/store", mounts)).toBe("nfs4");
   expect(findMountType("/srv", mounts)).toBe("nfs4");
@@ -37,7 +38,9 @@ test("FILESYSTEM-3: folders that another program copies elsewhere are known by t
 
 test("FILESYSTEM-4: where nothing can be written, nothing is cloned", () => {
   expect(inspectFilesystem("/proc", { disk, native: loadNative() })).toMatchObject({ reflink: false });
-  expect(() => inspectFilesystem(join(makeTemporaryFolder(), "missing"), { disk, native: loadNative() })).toThrow(expect.objectContaining({ code: "file-not-found" }));
+  expect(() => inspectFilesystem(join(makeTemporaryFolder(), "missing"), { disk, native: loadNative() })).toThrow(
+    expect.objectContaining({ code: "file-not-found" }),
+  );
 });
 
 test("FILESYSTEM-5: the boot has one name as long as it lasts", () => {

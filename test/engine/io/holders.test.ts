@@ -48,7 +48,10 @@ describe.runIf(isLinux)("holders", () => {
 
   test("HOLDER-2: several holders come in order of pid, our own process among them", async () => {
     const { path, files } = makeDatabase("wal");
-    const clients = [await startClient(path, "db.exec('BEGIN IMMEDIATE')"), await startClient(path, "db.prepare('SELECT * FROM item').all()")];
+    const clients = [
+      await startClient(path, "db.exec('BEGIN IMMEDIATE')"),
+      await startClient(path, "db.prepare('SELECT * FROM item').all()"),
+    ];
     const file = openSync(path, "r");
     const found = findHolders(files).map(({ pid }) => pid);
     closeSync(file);
@@ -112,7 +115,10 @@ describe.runIf(native.hasRangeLocks)("sole opener", () => {
 
   test("HOLDER-8: asking while others open and close the file hurts nobody", async () => {
     const { path } = makeDatabase("delete");
-    const client = await runAndStay(path, "const fs = require('node:fs'); setInterval(() => { for (let n = 0; n < 200; n += 1) fs.closeSync(fs.openSync(path, 'r+')); }, 0)");
+    const client = await runAndStay(
+      path,
+      "const fs = require('node:fs'); setInterval(() => { for (let n = 0; n < 200; n += 1) fs.closeSync(fs.openSync(path, 'r+')); }, 0)",
+    );
     onTestFinished(client.stop);
     const file = openSync(path, "r+");
     onTestFinished(() => closeSync(file));

