@@ -55,5 +55,6 @@ async function move(
 
 function describeMove({ from, to, autosave, checkout }: MoveResult): string[] {
   const kept = autosave === null ? "" : `; unsaved work kept as v${autosave}`;
-  return from === to && autosave === null ? [] : [`v${from} → v${to}, file: ${checkout}${kept}`];
+  const file = checkout === "none" ? "" : `, file ${checkout}`;
+  return from === to && autosave === null ? [] : [`v${from} → v${to}${file}${kept}`];
 }

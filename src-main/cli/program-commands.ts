@@ -1,12 +1,10 @@
 /** `open` and `run`: other programs with the path of a branch's file. */
-import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { formatTarget } from "#shared/ids.ts";
 import { EngineError, toErrorView } from "#engine/io/errors.ts";
 import { parseCheckpointName, parseState, parseTtl, type StateTarget } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
 import { prepareFile } from "./file-commands.ts";
-import { runProgram } from "./run-program.ts";
 
 /** A fork whose `run` was killed goes to the trash after this. */
 const RUN_TTL_MS = 24 * 3_600_000;
@@ -37,7 +35,7 @@ async function open(cli: Cli, target: StateTarget, command: readonly string[], c
   const { path, warnings } = await cli.withStore((store, work) => prepareFile(store, target, {}, work));
   for (const warning of warnings) cli.terminal.warn(warning);
   // The store is closed meanwhile: the program owns the file.
-  const exitCode = await runProgram(withPath(command, path), { env: { COPPICE_PATH: path }, stdoutFree: cli.terminal.looks.json });
+  const exitCode = await start(cli, command, path);
   cli.exitCode = exitCode;
   if (exitCode !== 0 || checkpoint === undefined) {
     if (checkpoint !== undefined) cli.terminal.warn(`${command[0]} ended with ${exitCode}: no checkpoint was made`);
@@ -54,7 +52,7 @@ async function runOnFork(
   command: readonly string[],
   options: { readonly ttl?: number; readonly keep?: boolean },
 ): Promise<void> {
-  const fork = { database, branch: `run-${Date.now().toString(36)}-${randomBytes(3).toString("hex")}` };
+  const fork = { database, branch: `run-${Date.now().toString(36)}-${process.pid.toString(36)}` };
   const ttlMs = options.ttl ?? (options.keep ? undefined : RUN_TTL_MS);
   const path = await cli.withStore(async (store, work) => {
     const { warnings } = await store.fork({ database, branch, at, newBranch: fork.branch, ttlMs });
@@ -62,7 +60,7 @@ async function runOnFork(
     return (await store.checkout(fork, work)).path;
   });
   try {
-    cli.exitCode = await runProgram(withPath(command, path), { env: { COPPICE_PATH: path }, stdoutFree: cli.terminal.looks.json });
+    cli.exitCode = await start(cli, command, path);
   } finally {
     if (!options.keep) await discard(cli, fork);
   }
@@ -77,6 +75,12 @@ async function discard(cli: Cli, fork: { readonly database: string; readonly bra
   } catch (error) {
     cli.terminal.warn(`${formatTarget(fork)} was not removed and stays until its TTL ends: ${toErrorView(error).message}`);
   }
+}
+
+/** The path goes where the command says, else to its end. */
+async function start(cli: Cli, command: readonly string[], path: string): Promise<number> {
+  const { runProgram } = await import("./run-program.ts");
+  return runProgram(withPath(command, path), { env: { COPPICE_PATH: path }, stdoutFree: cli.terminal.looks.json });
 }
 
 function withPath(command: readonly string[], path: string): string[] {

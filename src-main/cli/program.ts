@@ -48,6 +48,7 @@ export function buildProgram(cli: () => Cli): Command {
   addHistoryCommands(program.commandsGroup("History and undo:"), cli);
   addStoreCommands(program.commandsGroup("The store:"), cli);
   addCompletionCommand(program, cli);
+  program.helpCommand("help [verb]", "print help");
   return program;
 }
 

@@ -8,7 +8,6 @@ import type { Store } from "#engine/store-api.ts";
 import { parseDatabaseName } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
 import { findStoreSpec, STORE_FOLDER } from "./locate-store.ts";
-import { runProgram } from "./run-program.ts";
 import { formatAgo, formatCount, formatFacts, formatTable, plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -102,6 +101,7 @@ async function demo(cli: Cli): Promise<void> {
 async function serve(cli: Cli, port: string | undefined): Promise<void> {
   if (cli.terminal.looks.json) throw new EngineError("bad-argument", "serve runs until it is ended: it has no JSON result");
   const { PACKAGE_FOLDER } = await import("#host/program.ts");
+  const { runProgram } = await import("./run-program.ts");
   const program = join(PACKAGE_FOLDER, "out", "main", "web.js");
   if (!existsSync(program))
     throw new EngineError("file-not-found", "The screens are not built", {

@@ -23,11 +23,6 @@ export class Terminal {
 
   constructor(looks: Looks) {
     this.looks = looks;
-    // A reader that has seen enough (`| head`) is no error.
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0);
-      throw error;
-    });
   }
 
   paint(style: Style, text: string): string {

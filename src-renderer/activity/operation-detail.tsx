@@ -1,4 +1,5 @@
 import { Lock, Undo2 } from "lucide-react";
+import { useState } from "react";
 import type { OperationView, UndoPreview } from "#shared/views.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { undoOperation } from "../api/perform.ts";
@@ -67,14 +68,20 @@ function whyNot(operation: OperationView): string {
 function UndoPart({ operation, onSelect }: { readonly operation: OperationView; readonly onSelect: (id: number) => void }) {
   const api = useApi();
   const preview = useRequest("operation.preview", { operation: operation.id });
+  const [busy, setBusy] = useState(false);
   if (preview.isPending) return <Skeleton lines={2} />;
   if (preview.isError) return <ErrorPanel error={toErrorView(preview.error)} onRetry={() => void preview.refetch()} />;
   const { blockedBy, moves } = preview.data;
+  const undo = async () => {
+    setBusy(true);
+    await undoOperation(api, operation.id, blockedBy.length > 0);
+    setBusy(false);
+  };
   return (
     <div className="flex flex-col gap-3 text-xs">
       <Moves moves={moves} />
       {blockedBy.length > 0 ? <Blockers blockedBy={blockedBy} onSelect={onSelect} /> : null}
-      <Button icon={Undo2} onClick={() => void undoOperation(api, operation.id, blockedBy.length > 0)}>
+      <Button icon={Undo2} busy={busy ? "Undoing…" : null} onClick={() => void undo()}>
         {blockedBy.length > 0 ? `Undo these ${formatCount(blockedBy.length + 1)} operations` : "Undo"}
       </Button>
     </div>

@@ -194,7 +194,7 @@ function tallyParts(tally: Tally): readonly TallyPart[] {
 /** "3 pass, 509 fail": the words stand beside the colours. */
 function TallyText({ parts }: { readonly parts: readonly TallyPart[] }) {
   return (
-    <Cell title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
+    <Cell className="tiny:hidden" title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
       {parts.map((part, index) => (
         <span key={part.word}>
           {index > 0 ? ", " : ""}
@@ -225,18 +225,20 @@ export function RowCells({ row }: { readonly row: Row }) {
     const parts = tallyParts(row.tally);
     return (
       <>
-        <Cell title={describeFork(row.sample)}>{row.kind === "bundle" ? describeFork(row.sample) : null}</Cell>
+        <Cell className="tiny:hidden" title={describeFork(row.sample)}>
+          {row.kind === "bundle" ? describeFork(row.sample) : null}
+        </Cell>
         <TallyText parts={row.kind === "bundle" ? parts : []} />
-        <Cell className="text-right">
+        <Cell className="tiny:hidden text-right">
           <RelativeTime at={row.tally.headAt} />
         </Cell>
-        <Cell className="narrow:hidden" />
-        <Cell />
-        <Cell className="text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
-        <Cell className="flex items-center">
+        <Cell className="tiny:hidden narrow:hidden" />
+        <Cell className="tiny:hidden" />
+        <Cell className="tiny:hidden text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
+        <Cell className="tiny:hidden flex items-center">
           {row.kind === "bundle" ? <TallyBar parts={parts} /> : <StatusBadge status={row.status} />}
         </Cell>
-        <Cell />
+        <Cell className="tiny:hidden" />
       </>
     );
   }
@@ -244,20 +246,26 @@ export function RowCells({ row }: { readonly row: Row }) {
   const status = statusOf(branch);
   return (
     <>
-      <Cell title={describeFork(branch)} className={branch.forkedFrom ? "" : "text-ink-3"}>
+      <Cell title={describeFork(branch)} className={cx("tiny:hidden", !branch.forkedFrom && "text-ink-3")}>
         {describeFork(branch)}
       </Cell>
-      <Cell title={`v${branch.head}`}>{branch.headCheckpoint ?? <span className="text-ink-3 tabular-nums">v{branch.head}</span>}</Cell>
-      <Cell className="text-right">
+      <Cell className="tiny:hidden" title={`v${branch.head}`}>
+        {branch.headCheckpoint ?? <span className="text-ink-3 tabular-nums">v{branch.head}</span>}
+      </Cell>
+      <Cell className="tiny:hidden text-right">
         <RelativeTime at={branch.headAt} />
       </Cell>
-      <Cell className="text-right tabular-nums narrow:hidden">{branch.checkpoints === 0 ? NONE : formatCount(branch.checkpoints)}</Cell>
+      <Cell className="tiny:hidden text-right tabular-nums narrow:hidden">
+        {branch.checkpoints === 0 ? NONE : formatCount(branch.checkpoints)}
+      </Cell>
       <Cell className="flex items-center pl-1.5 narrow:pl-0">
         <FileCell state={branch.checkout.state} />
       </Cell>
-      <Cell className="text-right">{branch.expiresAt === null ? NONE : <Countdown until={branch.expiresAt} />}</Cell>
-      <Cell className="flex items-center">{status === "none" ? NONE : <StatusBadge status={status} />}</Cell>
-      <Cell className="grid place-items-center">{branch.protected ? <Lock size={14} role="img" aria-label="Protected" /> : null}</Cell>
+      <Cell className="tiny:hidden text-right">{branch.expiresAt === null ? NONE : <Countdown until={branch.expiresAt} />}</Cell>
+      <Cell className="tiny:hidden flex items-center">{status === "none" ? NONE : <StatusBadge status={status} />}</Cell>
+      <Cell className="tiny:hidden grid place-items-center">
+        {branch.protected ? <Lock size={14} role="img" aria-label="Protected" /> : null}
+      </Cell>
     </>
   );
 }

@@ -23,7 +23,7 @@ const DRAG_TYPE = "application/x-coppice-branch";
 /** Letters that are commands while nothing has been typed yet. */
 const COMMAND_LETTERS = /^[npc]$/;
 const GRID =
-  "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_82px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_78px_70px_minmax(76px,.6fr)_18px]";
+  "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_82px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_78px_70px_minmax(76px,.6fr)_18px] tiny:grid-cols-[minmax(0,1fr)_78px]";
 
 const COLUMNS: readonly {
   readonly column: SortColumn;
@@ -55,7 +55,13 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
             role="columnheader"
             title={hint}
             aria-sort={on ? (sort.descending ? "descending" : "ascending") : undefined}
-            className={cx("name-cut", right && "text-right", column === "file" && "pl-1.5 narrow:pl-0", wideOnly && "narrow:hidden")}
+            className={cx(
+              "name-cut",
+              right && "text-right",
+              column === "file" && "pl-1.5 narrow:pl-0",
+              wideOnly && "narrow:hidden",
+              column !== "name" && column !== "file" && "tiny:hidden",
+            )}
             style={column === "name" ? { paddingLeft: inset } : undefined}
           >
             {sortable ? (
@@ -73,7 +79,7 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
           </div>
         );
       })}
-      <div role="columnheader" aria-label="Protected" />
+      <div role="columnheader" aria-label="Protected" className="tiny:hidden" />
     </div>
   );
 }
@@ -128,7 +134,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
       }}
       className={cx(
         GRID,
-        "group absolute inset-x-0 h-row text-sm outline-none",
+        "group absolute inset-x-0 h-row text-sm outline-none contain-strict",
         selected ? (props.gridFocused ? "bg-selected shadow-[inset_2px_0_0_var(--accent)]" : "bg-selected-quiet") : "hover:bg-hover",
         selected && "font-semibold [&>[role=gridcell]:not(:first-child)]:font-normal",
         (props.focused && props.gridFocused) || props.dropping ? "row-focus" : "",
@@ -301,7 +307,7 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
       onBlur={(event) => setGridFocused(event.currentTarget.contains(event.relatedTarget))}
       className="relative min-h-0 flex-1 overflow-auto outline-none"
     >
-      <HeaderRow inset={graph ? inset : inset + 8} sortable={mode === "flat"} />
+      <HeaderRow inset={graph ? inset : inset + 20} sortable={mode === "flat"} />
       <div role="rowgroup" className="relative" style={{ height: rows.length * ROW_HEIGHT }}>
         {items.map(({ index }) => {
           const row = rows[index];

@@ -69,7 +69,7 @@ function Actions({ branch }: { readonly branch: BranchView }) {
     ...(desktop ? [item("branch.reveal", "Show in file manager")] : []),
   ];
   return (
-    <div className="mt-2.5 grid grid-cols-2 gap-1.5">
+    <div className="mt-2.5 grid grid-cols-2 gap-1.5 tiny:grid-cols-1">
       <Button variant="primary" icon={GitFork} onClick={run("branch.fork")}>
         Fork
       </Button>
@@ -92,7 +92,7 @@ function Actions({ branch }: { readonly branch: BranchView }) {
       <Menu label="Open" entries={open}>
         <Button icon={FolderOpen}>Open</Button>
       </Menu>
-      <Button icon={RotateCcw} className="col-span-2" onClick={run("branch.rollback")}>
+      <Button icon={RotateCcw} className="col-span-2 tiny:col-span-1" onClick={run("branch.rollback")}>
         Roll back…
       </Button>
     </div>
@@ -371,7 +371,7 @@ function ManyBranches({ branches }: { readonly branches: readonly BranchView[] }
   return (
     <div className="p-3">
       <h2 className="text-md font-semibold">{formatPlural(branches.length, "branch", "branches")}</h2>
-      <div className="mt-2.5 grid grid-cols-2 gap-1.5">
+      <div className="mt-2.5 grid grid-cols-2 gap-1.5 tiny:grid-cols-1">
         <Button onClick={run("branch.expire")}>Expire…</Button>
         <Button onClick={run("branch.status")}>Set status…</Button>
         <Button onClick={run("branch.protect")}>Protect</Button>

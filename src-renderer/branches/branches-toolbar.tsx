@@ -30,7 +30,7 @@ function Chips({ branches, now }: { readonly branches: readonly BranchView[]; re
     { text: "ttl:<1h", label: "Expires < 1 h", icon: Timer, count: counts.soon, wideOnly: true },
   ];
   return (
-    <div role="group" aria-label="Quick filters" className="flex min-w-0 gap-2 overflow-hidden">
+    <div role="group" aria-label="Quick filters" className="flex min-w-0 gap-2 overflow-hidden tiny:hidden">
       <Chip on={filter === ""} count={formatCount(branches.length)} onClick={() => changeBranchesView({ filter: "" })}>
         All
       </Chip>
@@ -104,7 +104,7 @@ export function BranchesToolbar({
         ]}
         onChange={(value) => changeBranchesView({ mode: value })}
       />
-      <Button icon={FileDown} onClick={() => openImport(null)}>
+      <Button icon={FileDown} className="tiny:hidden" onClick={() => openImport(null)}>
         Import
       </Button>
       <Button variant="primary" icon={GitFork} disabled={!canFork} onClick={() => runCommand(api, "branch.fork")}>

@@ -66,7 +66,7 @@ export function TitleBar() {
   return (
     <header
       data-pane="title"
-      className="grid h-9 shrink-0 grid-cols-[minmax(0,1fr)_minmax(120px,360px)_minmax(0,1fr)] items-center gap-2 border-b border-line bg-surface px-3"
+      className="grid h-9 shrink-0 grid-cols-[minmax(0,1fr)_minmax(120px,360px)_minmax(0,1fr)] tiny:grid-cols-[auto_minmax(64px,1fr)_auto] items-center gap-2 border-b border-line bg-surface px-3"
     >
       <div className="flex min-w-0 items-center overflow-hidden">
         <Brand />

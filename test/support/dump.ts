@@ -32,7 +32,9 @@ export function dumpDatabase(path: string): string[] {
 export function dumpConnection(database: Database.Database): string[] {
   database.pragma("trusted_schema = OFF");
   const lines = [...headerLines(database), ...schemaLines(database)];
-  const tables = database.prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' ORDER BY name").all() as Table[];
+  const tables = database
+    .prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' ORDER BY name")
+    .all() as Table[];
   for (const table of tables) lines.push(...tableLines(database, table));
   return lines;
 }
@@ -49,14 +51,20 @@ function headerLines(database: Database.Database): string[] {
 }
 
 function schemaLines(database: Database.Database): string[] {
-  const rows = database.prepare("SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY rowid").raw().all() as (string | Buffer | null)[][];
+  const rows = database
+    .prepare("SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY rowid")
+    .raw()
+    .all() as (string | Buffer | null)[][];
   return rows.map((row) => `schema ${row.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("hex") : String(cell))).join(" ")}`);
 }
 
 function tableLines(database: Database.Database, table: Table): string[] {
   try {
     const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck().all(table.name) as string[];
-    const starts = Array.from({ length: Math.max(1, Math.ceil(columns.length / COLUMNS_A_STATEMENT)) }, (_, index) => index * COLUMNS_A_STATEMENT);
+    const starts = Array.from(
+      { length: Math.max(1, Math.ceil(columns.length / COLUMNS_A_STATEMENT)) },
+      (_, index) => index * COLUMNS_A_STATEMENT,
+    );
     return starts.flatMap((start) => rowLines(database, table, columns.slice(start, start + COLUMNS_A_STATEMENT)));
   } catch (error) {
     // A collation, function or module that only the program that made the file has: both sides meet the same refusal.
@@ -67,7 +75,10 @@ function tableLines(database: Database.Database, table: Table): string[] {
 function rowLines(database: Database.Database, table: Table, columns: readonly string[]): string[] {
   const rowid = table.wr === 1 ? null : rowidName(columns);
   const shown = columns.flatMap((column) => [`typeof(${quoteName(column)})`, textAsBlob(quoteName(column))]);
-  const statement = database.prepare(`SELECT ${[rowid ?? "NULL", ...shown].join(", ")} FROM ${quoteName(table.name)}`).raw().safeIntegers();
+  const statement = database
+    .prepare(`SELECT ${[rowid ?? "NULL", ...shown].join(", ")} FROM ${quoteName(table.name)}`)
+    .raw()
+    .safeIntegers();
   const lines: string[] = [];
   for (const row of statement.iterate() as Iterable<unknown[]>) {
     const cells = columns.map((_, index) => cellText(String(row[1 + 2 * index]), row[2 + 2 * index]));
@@ -91,7 +102,8 @@ function cellText(type: string, value: unknown): string {
   if (type === "integer") return `i:${String(value)}`;
   if (type === "real") return `r:${doubleBytes(Number(value))}`;
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(String(value));
-  const text = bytes.length <= LONG_VALUE_BYTES ? bytes.toString("hex") : `${bytes.length} bytes ${createHash("sha256").update(bytes).digest("hex")}`;
+  const text =
+    bytes.length <= LONG_VALUE_BYTES ? bytes.toString("hex") : `${bytes.length} bytes ${createHash("sha256").update(bytes).digest("hex")}`;
   return `${type === "text" ? "t" : "b"}:${text}`;
 }
 
@@ -103,4 +115,12 @@ function doubleBytes(value: number): string {
 
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The first line in which two dumps differ, as both have it; null when they are equal. Long dumps take minutes to compare otherwise. */
+export function firstDifference(found: readonly string[], wanted: readonly string[]): string | null {
+  for (let line = 0; line < Math.max(found.length, wanted.length); line += 1) {
+    if (found[line] !== wanted[line]) return `line ${line}: found ${found[line] ?? "nothing"}, wanted ${wanted[line] ?? "nothing"}`;
+  }
+  return null;
 }

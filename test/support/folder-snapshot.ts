@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 /** One line an entry of a folder and all below it: name, kind, inode, mode, mtime, contents. Access times are left out. */
 export function snapshotFolder(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" }).sort().map((name) => describe(join(folder, name), name));
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .toSorted()
+    .map((name) => describe(join(folder, name), name));
 }
 
 function describe(path: string, name: string): string {

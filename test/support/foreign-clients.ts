@@ -7,7 +7,10 @@ const PRELUDE = `const Database = require("better-sqlite3"); const path = proces
 
 /** Runs `script` (it finds `path` and `Database`) and kills the process with SIGKILL at its end. */
 export function runAndKill(path: string, script: string): void {
-  const { signal, stderr } = spawnSync(process.execPath, ["-e", `${PRELUDE} ${script}; process.kill(process.pid, "SIGKILL");`, path], { cwd: REPOSITORY, encoding: "utf8" });
+  const { signal, stderr } = spawnSync(process.execPath, ["-e", `${PRELUDE} ${script}; process.kill(process.pid, "SIGKILL");`, path], {
+    cwd: REPOSITORY,
+    encoding: "utf8",
+  });
   if (signal !== "SIGKILL") throw new Error(`the client ended before it was killed: ${stderr}`);
 }
 
@@ -19,7 +22,10 @@ export interface LiveClient {
 
 /** Runs `script` and keeps the process, and what it holds, until `stop`. */
 export async function runAndStay(path: string, script: string): Promise<LiveClient> {
-  const child = spawn(process.execPath, ["-e", `${PRELUDE} ${script}; process.stdout.write("ready"); setInterval(() => {}, 1e6);`, path], { cwd: REPOSITORY, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["-e", `${PRELUDE} ${script}; process.stdout.write("ready"); setInterval(() => {}, 1e6);`, path], {
+    cwd: REPOSITORY,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await waitForReady(child);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const stop = async (): Promise<void> => {

@@ -3,72 +3,65 @@
  * refused with the code named here and leaves nothing behind. `make` builds one in an empty folder.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, linkSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync, writeSync, closeSync, appendFileSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import Database from "better-sqlite3";
-import type { ErrorCode } from "#shared/error-codes.ts";
+import {
+  at,
+  byDamage,
+  bySql,
+  killed,
+  live,
+  noise,
+  ORDINARY,
+  ORDINARY_SCRIPT,
+  padded,
+  patch,
+  rewriteSchema,
+  twoFileJournal,
+  withDatabase,
+  writeManyTables,
+  written,
+} from "./hostile-builders.ts";
+import type { HostileInput } from "./hostile-builders.ts";
 import { runAndKill, runAndStay } from "./foreign-clients.ts";
 
-export interface MadeInput {
-  readonly path: string;
-  /** Ends what keeps the input as it is: a live client, a read-only folder. */
-  readonly release?: () => Promise<void> | void;
-}
-export interface HostileInput {
-  readonly name: string;
-  readonly expect: "imports" | ErrorCode;
-  /** Takes seconds or hundreds of megabytes. */
-  readonly slow?: true;
-  /** A check and a part of what it found that the import report must hold. */
-  readonly reports?: readonly [check: string, found: RegExp];
-  readonly make: (folder: string) => MadeInput | Promise<MadeInput>;
-}
-
-type Build = (database: Database.Database) => void;
-
-function withDatabase(path: string, build: Build): string {
-  const database = new Database(path);
-  try {
-    build(database);
-  } finally {
-    database.close();
-  }
-  return path;
-}
-
-/** An input that a script in SQL makes. */
-function bySql(name: string, sql: string, reports?: HostileInput["reports"]): HostileInput {
-  return { name, expect: "imports", ...(reports ? { reports } : {}), make: (folder) => ({ path: withDatabase(join(folder, "data.db"), (database) => database.exec(sql)) }) };
-}
-
-/** An input made from a small ordinary database by damaging its bytes. */
-function byDamage(name: string, expect: HostileInput["expect"], damage: (path: string) => void, reports?: HostileInput["reports"]): HostileInput {
-  return { name, expect, ...(reports ? { reports } : {}), make: (folder) => damaged(join(folder, "data.db"), damage) };
-}
-
-function damaged(path: string, damage: (path: string) => void): MadeInput {
-  withDatabase(path, (database) => database.exec(ORDINARY));
-  damage(path);
-  return { path };
-}
-
-const ORDINARY = `
-  CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, amount REAL, raw BLOB);
-  CREATE INDEX t_name ON t(name);
-  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) INSERT INTO t SELECT i, 'name ' || i, i / 7.0, zeroblob(i % 90) FROM n;`;
-/** For scripts of foreign clients. */
-const ORDINARY_SCRIPT = JSON.stringify(ORDINARY);
-
 const PAGE_AND_ENCODING: readonly HostileInput[] = [
-  bySql("512-byte pages, long overflow chains", `PRAGMA page_size = 512; ${ORDINARY} INSERT INTO t VALUES (9001, hex(zeroblob(20000)), 1, zeroblob(30000));`, ["SQLite header", /page size 512,/]),
+  bySql(
+    "512-byte pages, long overflow chains",
+    `PRAGMA page_size = 512; ${ORDINARY} INSERT INTO t VALUES (9001, hex(zeroblob(20000)), 1, zeroblob(30000));`,
+    ["SQLite header", /page size 512,/],
+  ),
   bySql("65,536-byte pages", `PRAGMA page_size = 65536; ${ORDINARY}`, ["SQLite header", /page size 65,536,/]),
-  bySql("UTF-16le", `PRAGMA encoding = 'UTF-16le'; ${ORDINARY} INSERT INTO t(name) VALUES ('Übersicht 💾'), (CAST(x'00d8' AS TEXT));`, ["Text encoding", /UTF-16le/]),
-  bySql("UTF-16be", `PRAGMA encoding = 'UTF-16be'; ${ORDINARY} INSERT INTO t(name) VALUES ('Übersicht 💾');`, ["Text encoding", /UTF-16be/]),
+  bySql("UTF-16le", `PRAGMA encoding = 'UTF-16le'; ${ORDINARY} INSERT INTO t(name) VALUES ('Übersicht 💾'), (CAST(x'00d8' AS TEXT));`, [
+    "Text encoding",
+    /UTF-16le/,
+  ]),
+  bySql("UTF-16be", `PRAGMA encoding = 'UTF-16be'; ${ORDINARY} INSERT INTO t(name) VALUES ('Übersicht 💾');`, [
+    "Text encoding",
+    /UTF-16be/,
+  ]),
   bySql("auto_vacuum full", `PRAGMA auto_vacuum = 1; ${ORDINARY} DELETE FROM t WHERE id % 3 = 0;`, ["Auto vacuum", /full/]),
-  bySql("auto_vacuum incremental with free pages", `PRAGMA auto_vacuum = 2; ${ORDINARY} DELETE FROM t WHERE id > 40;`, ["Auto vacuum", /incremental/]),
+  bySql("auto_vacuum incremental with free pages", `PRAGMA auto_vacuum = 2; ${ORDINARY} DELETE FROM t WHERE id > 40;`, [
+    "Auto vacuum",
+    /incremental/,
+  ]),
   bySql("many free pages", `${ORDINARY} CREATE TABLE big(b); INSERT INTO big VALUES (zeroblob(900000)); DROP TABLE big;`),
-  bySql("application_id and user_version", `PRAGMA application_id = -559038737; PRAGMA user_version = -7; ${ORDINARY}`, ["Application", /0xdeadbeef, user_version -7/]),
+  bySql("application_id and user_version", `PRAGMA application_id = -559038737; PRAGMA user_version = -7; ${ORDINARY}`, [
+    "Application",
+    /0xdeadbeef, user_version -7/,
+  ]),
   {
     name: "reserved bytes at the end of each page",
     expect: "imports",
@@ -93,7 +86,11 @@ const PAGE_AND_ENCODING: readonly HostileInput[] = [
 ];
 
 const SCHEMA: readonly HostileInput[] = [
-  bySql("STRICT tables", "CREATE TABLE s(id INTEGER PRIMARY KEY, a ANY, b BLOB, t TEXT) STRICT; INSERT INTO s VALUES (1, 'x', x'00', 'y'), (2, 5, NULL, NULL);", ["Table features", /1 STRICT/]),
+  bySql(
+    "STRICT tables",
+    "CREATE TABLE s(id INTEGER PRIMARY KEY, a ANY, b BLOB, t TEXT) STRICT; INSERT INTO s VALUES (1, 'x', x'00', 'y'), (2, 5, NULL, NULL);",
+    ["Table features", /1 STRICT/],
+  ),
   bySql(
     "generated columns and a partial index on one",
     `CREATE TABLE g(a INTEGER, b INTEGER AS (a * 2) VIRTUAL, c TEXT AS ('#' || a) STORED, d);
@@ -101,7 +98,11 @@ const SCHEMA: readonly HostileInput[] = [
      INSERT INTO g(a, d) VALUES (1, 2), (9, 3), (40, NULL);`,
     ["Table features", /2 generated columns/],
   ),
-  bySql("FTS5", "CREATE VIRTUAL TABLE f USING fts5(title, body); INSERT INTO f VALUES ('one', 'the quick brown fox'), ('two', 'jumps'); DELETE FROM f WHERE rowid = 1;", ["Full-text search", /f, \d shadow tables/]),
+  bySql(
+    "FTS5",
+    "CREATE VIRTUAL TABLE f USING fts5(title, body); INSERT INTO f VALUES ('one', 'the quick brown fox'), ('two', 'jumps'); DELETE FROM f WHERE rowid = 1;",
+    ["Full-text search", /f, \d shadow tables/],
+  ),
   bySql(
     "FTS5 with external content, and contentless",
     `CREATE TABLE docs(id INTEGER PRIMARY KEY, body TEXT);
@@ -109,20 +110,51 @@ const SCHEMA: readonly HostileInput[] = [
      INSERT INTO docs VALUES (1, 'hello world'), (2, 'other'); INSERT INTO docs_fts(docs_fts) VALUES ('rebuild'); INSERT INTO bare(rowid, x) VALUES (1, 'word');`,
   ),
   bySql("FTS4", "CREATE VIRTUAL TABLE f4 USING fts4(a, b); INSERT INTO f4 VALUES ('one', 'two');"),
-  bySql("RTREE and geopoly", "CREATE VIRTUAL TABLE r USING rtree(id, x0, x1, +label); INSERT INTO r VALUES (1, -5, 5, 'a'), (2, 1e9, 2e9, NULL); CREATE VIRTUAL TABLE g USING geopoly(n);", ["R-tree", /r, 3 shadow tables/]),
-  bySql("WITHOUT ROWID with a composite key", "CREATE TABLE w(a TEXT, b INTEGER, c, PRIMARY KEY (b DESC, a COLLATE NOCASE)) WITHOUT ROWID; INSERT INTO w VALUES ('x', 1, 1), ('Y', 2, NULL);", ["Table features", /1 WITHOUT ROWID/]),
-  bySql("columns that hide every name of the rowid", "CREATE TABLE h(rowid TEXT, _rowid_ TEXT, oid TEXT); INSERT INTO h VALUES ('a', 'b', 'c');"),
-  bySql("AUTOINCREMENT and statistics", `CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x); INSERT INTO a(x) VALUES (1), (2); DELETE FROM a; ${ORDINARY} ANALYZE;`),
-  bySql("views on missing tables", "CREATE TABLE here(a); CREATE VIEW gone AS SELECT * FROM nowhere JOIN here; CREATE VIEW fine AS SELECT * FROM here;", ["Missing table", /nowhere/]),
-  bySql("triggers with RAISE", "CREATE TABLE t(a); CREATE TRIGGER no BEFORE DELETE ON t BEGIN SELECT RAISE(ABORT, 'no'); END; CREATE TRIGGER skip BEFORE UPDATE ON t BEGIN SELECT RAISE(IGNORE); END; INSERT INTO t VALUES (1);"),
-  bySql("violated foreign keys", "PRAGMA foreign_keys = OFF; CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO c VALUES (7);", ["Foreign keys", /1 violation in 1 constraint/]),
-  bySql("odd table and column names", `CREATE TABLE "таблица ""x"" '💾'"("a b" TEXT, "select" INT, "[]" BLOB); INSERT INTO "таблица ""x"" '💾'" VALUES ('ä', 1, x'00'); CREATE TABLE ""(""); CREATE INDEX "i ""q""" ON "таблица ""x"" '💾'"("a b");`, ["Names", /2 tables/]),
+  bySql(
+    "RTREE and geopoly",
+    "CREATE VIRTUAL TABLE r USING rtree(id, x0, x1, +label); INSERT INTO r VALUES (1, -5, 5, 'a'), (2, 1e9, 2e9, NULL); CREATE VIRTUAL TABLE g USING geopoly(n);",
+    ["R-tree", /r, 3 shadow tables/],
+  ),
+  bySql(
+    "WITHOUT ROWID with a composite key",
+    "CREATE TABLE w(a TEXT, b INTEGER, c, PRIMARY KEY (b DESC, a COLLATE NOCASE)) WITHOUT ROWID; INSERT INTO w VALUES ('x', 1, 1), ('Y', 2, NULL);",
+    ["Table features", /1 WITHOUT ROWID/],
+  ),
+  bySql(
+    "columns that hide every name of the rowid",
+    "CREATE TABLE h(rowid TEXT, _rowid_ TEXT, oid TEXT); INSERT INTO h VALUES ('a', 'b', 'c');",
+  ),
+  bySql(
+    "AUTOINCREMENT and statistics",
+    `CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, x); INSERT INTO a(x) VALUES (1), (2); DELETE FROM a; ${ORDINARY} ANALYZE;`,
+  ),
+  bySql(
+    "views on missing tables",
+    "CREATE TABLE here(a); CREATE VIEW gone AS SELECT * FROM nowhere JOIN here; CREATE VIEW fine AS SELECT * FROM here;",
+    ["Missing table", /nowhere/],
+  ),
+  bySql(
+    "triggers with RAISE",
+    "CREATE TABLE t(a); CREATE TRIGGER no BEFORE DELETE ON t BEGIN SELECT RAISE(ABORT, 'no'); END; CREATE TRIGGER skip BEFORE UPDATE ON t BEGIN SELECT RAISE(IGNORE); END; INSERT INTO t VALUES (1);",
+  ),
+  bySql(
+    "violated foreign keys",
+    "PRAGMA foreign_keys = OFF; CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO c VALUES (7);",
+    ["Foreign keys", /1 violation in 1 constraint/],
+  ),
+  bySql(
+    "odd table and column names",
+    `CREATE TABLE "таблица ""x"" '💾'"("a b" TEXT, "select" INT, "[]" BLOB); INSERT INTO "таблица ""x"" '💾'" VALUES ('ä', 1, x'00'); CREATE TABLE ""(""); CREATE INDEX "i ""q""" ON "таблица ""x"" '💾'"("a b");`,
+    ["Names", /2 tables/],
+  ),
   {
     name: "2,000 columns",
     expect: "imports",
     make: (folder) => ({
       path: withDatabase(join(folder, "data.db"), (database) => {
-        database.exec(`CREATE TABLE wide(${Array.from({ length: 2000 }, (_, i) => `c${i}`).join(", ")}); INSERT INTO wide(c0, c999, c1999) VALUES (1, 'x', x'ff');`);
+        database.exec(
+          `CREATE TABLE wide(${Array.from({ length: 2000 }, (_, i) => `c${i}`).join(", ")}); INSERT INTO wide(c0, c999, c1999) VALUES (1, 'x', x'ff');`,
+        );
       }),
     }),
   },
@@ -135,19 +167,31 @@ const SCHEMA: readonly HostileInput[] = [
 ];
 
 const VALUES: readonly HostileInput[] = [
-  bySql("64-bit integers", "CREATE TABLE b(id INTEGER PRIMARY KEY, n); INSERT INTO b VALUES (9223372036854775807, -9223372036854775808), (9007199254740993, 9007199254740992), (-9223372036854775808, 0);", ["Large integers", /9,223,372,036,854,775,80[78]/]),
+  bySql(
+    "64-bit integers",
+    "CREATE TABLE b(id INTEGER PRIMARY KEY, n); INSERT INTO b VALUES (9223372036854775807, -9223372036854775808), (9007199254740993, 9007199254740992), (-9223372036854775808, 0);",
+    ["Large integers", /9,223,372,036,854,775,80[78]/],
+  ),
   {
     name: "infinities, NaN, negative zero, denormals",
     expect: "imports",
     make: (folder) => ({
       path: withDatabase(join(folder, "data.db"), (database) => {
         database.exec("CREATE TABLE f(v REAL)");
-        for (const value of [Infinity, -Infinity, NaN, -0, 5e-324, 1.7976931348623157e308, 0.1]) database.prepare("INSERT INTO f VALUES (?)").run(value);
+        for (const value of [Infinity, -Infinity, NaN, -0, 5e-324, 1.7976931348623157e308, 0.1])
+          database.prepare("INSERT INTO f VALUES (?)").run(value);
       }),
     }),
   },
-  bySql("invalid UTF-8 and NUL inside text", "CREATE TABLE x(v TEXT); INSERT INTO x VALUES (CAST(x'c328ff80' AS TEXT)), ('a' || char(0) || 'b'), (char(0)), (CAST(x'eda080' AS TEXT)), ('');"),
-  bySql("10 KB blobs in every row", "CREATE TABLE k(b BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO k SELECT zeroblob(10240) FROM n;", ["Blobs", /200 values, largest 10.0 KiB/]),
+  bySql(
+    "invalid UTF-8 and NUL inside text",
+    "CREATE TABLE x(v TEXT); INSERT INTO x VALUES (CAST(x'c328ff80' AS TEXT)), ('a' || char(0) || 'b'), (char(0)), (CAST(x'eda080' AS TEXT)), ('');",
+  ),
+  bySql(
+    "10 KB blobs in every row",
+    "CREATE TABLE k(b BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO k SELECT zeroblob(10240) FROM n;",
+    ["Blobs", /200 values, largest 10.0 KiB/],
+  ),
   {
     name: "a 100 MB blob",
     expect: "imports",
@@ -182,7 +226,9 @@ const PROGRAMS: readonly HostileInput[] = [
     reports: ["Collation de_phonebook", /Not available here, used by/],
     make: (folder) => ({
       path: withDatabase(join(folder, "data.db"), (database) => {
-        database.exec("CREATE TABLE c(name TEXT COLLATE NOCASE, city TEXT); CREATE INDEX c_name ON c(name); INSERT INTO c VALUES ('Öztürk', 'Ulm'), ('oben', 'Ufa')");
+        database.exec(
+          "CREATE TABLE c(name TEXT COLLATE NOCASE, city TEXT); CREATE INDEX c_name ON c(name); INSERT INTO c VALUES ('Öztürk', 'Ulm'), ('oben', 'Ufa')",
+        );
         rewriteSchema(database, "UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'de_phonebook')");
       }),
     }),
@@ -194,7 +240,10 @@ const PROGRAMS: readonly HostileInput[] = [
     make: (folder) => ({
       path: withDatabase(join(folder, "data.db"), (database) => {
         database.exec(ORDINARY);
-        rewriteSchema(database, "INSERT INTO sqlite_schema VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING spellfix1')");
+        rewriteSchema(
+          database,
+          "INSERT INTO sqlite_schema VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING spellfix1')",
+        );
       }),
     }),
   },
@@ -224,14 +273,42 @@ const PROGRAMS: readonly HostileInput[] = [
 
 const KILL_WAL = `const db = new Database(path); db.pragma("journal_mode = WAL"); db.pragma("wal_autocheckpoint = 0"); db.exec(${ORDINARY_SCRIPT});`;
 const SIDE_FILES: readonly HostileInput[] = [
-  killed("WAL left by a killed writer", `${KILL_WAL} db.exec("UPDATE t SET name = name || '!'; DELETE FROM t WHERE id < 20")`, ["Left-over WAL", /frames, \d+ committed transactions$/]),
-  killed("WAL left in the middle of a transaction", `${KILL_WAL} db.pragma("cache_size = 30"); db.exec("BEGIN; INSERT INTO t(raw) VALUES (zeroblob(400000))")`, ["Left-over WAL", /last \d+ frames incomplete/]),
-  killed("WAL that restarted over longer leftovers", `${KILL_WAL} db.exec("UPDATE t SET raw = zeroblob(2000)"); db.pragma("wal_checkpoint(RESTART)"); db.exec("UPDATE t SET name = 'new' WHERE id = 5")`, ["Left-over WAL", /1 committed transaction$/]),
-  killed("WAL cut off inside a frame", KILL_WAL, ["Left-over WAL", /frame/], (path) => truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - 1000)),
-  killed("WAL without its -shm", `${KILL_WAL} db.exec("DELETE FROM t WHERE id > 300")`, ["Journal mode", /WAL/], (path) => rmSync(`${path}-shm`)),
-  killed("WAL with another program's bytes in its -shm", `${KILL_WAL} db.exec("DELETE FROM t WHERE id > 300")`, ["Journal mode", /WAL/], (path) => writeFileSync(`${path}-shm`, Buffer.alloc(32_768, 0x5a))),
-  killed("hot rollback journal of a killed writer", `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.pragma("cache_size = 2"); db.exec("BEGIN; UPDATE t SET raw = zeroblob(900), name = 'torn'")`, ["Hot journal", /never finished/]),
-  killed("hot journal of a file that was just being made", `const db = new Database(path); db.pragma("cache_size = 2"); db.exec("BEGIN;" + ${ORDINARY_SCRIPT})`, ["SQLite header", /empty database/]),
+  killed("WAL left by a killed writer", `${KILL_WAL} db.exec("UPDATE t SET name = name || '!'; DELETE FROM t WHERE id < 20")`, [
+    "Left-over WAL",
+    /frames, \d+ committed transactions$/,
+  ]),
+  killed(
+    "WAL left in the middle of a transaction",
+    `${KILL_WAL} db.pragma("cache_size = 30"); db.exec("BEGIN; INSERT INTO t(raw) VALUES (zeroblob(400000))")`,
+    ["Left-over WAL", /last \d+ frames incomplete/],
+  ),
+  killed(
+    "WAL that restarted over longer leftovers",
+    `${KILL_WAL} db.exec("UPDATE t SET raw = zeroblob(2000)"); db.pragma("wal_checkpoint(RESTART)"); db.exec("UPDATE t SET name = 'new' WHERE id = 5")`,
+    ["Left-over WAL", /1 committed transaction$/],
+  ),
+  killed("WAL cut off inside a frame", KILL_WAL, ["Left-over WAL", /frame/], (path) =>
+    truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - 1000),
+  ),
+  killed("WAL without its -shm", `${KILL_WAL} db.exec("DELETE FROM t WHERE id > 300")`, ["Journal mode", /WAL/], (path) =>
+    rmSync(`${path}-shm`),
+  ),
+  killed(
+    "WAL with another program's bytes in its -shm",
+    `${KILL_WAL} db.exec("DELETE FROM t WHERE id > 300")`,
+    ["Journal mode", /WAL/],
+    (path) => writeFileSync(`${path}-shm`, Buffer.alloc(32_768, 0x5a)),
+  ),
+  killed(
+    "hot rollback journal of a killed writer",
+    `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.pragma("cache_size = 2"); db.exec("BEGIN; UPDATE t SET raw = zeroblob(900), name = 'torn'")`,
+    ["Hot journal", /never finished/],
+  ),
+  killed(
+    "hot journal of a file that was just being made",
+    `const db = new Database(path); db.pragma("cache_size = 2"); db.exec("BEGIN;" + ${ORDINARY_SCRIPT})`,
+    ["SQLite header", /empty database/],
+  ),
   {
     name: "PERSIST journal with trailing bytes",
     expect: "imports",
@@ -247,7 +324,9 @@ const SIDE_FILES: readonly HostileInput[] = [
     },
   },
   byDamage("empty side files", "imports", (path) => ["-wal", "-journal"].forEach((end) => writeFileSync(path + end, ""))),
-  byDamage("a -wal that is none", "imports", (path) => writeFileSync(`${path}-wal`, "not a WAL at all, but longer than the 32 bytes of a header")),
+  byDamage("a -wal that is none", "imports", (path) =>
+    writeFileSync(`${path}-wal`, "not a WAL at all, but longer than the 32 bytes of a header"),
+  ),
   twoFileJournal("journal of a transaction over two files that was never finished", true, ["Hot journal", /never finished/]),
   twoFileJournal("journal of a transaction over two files that was committed", false, ["Rollback journal", /finished transaction/]),
   {
@@ -292,32 +371,78 @@ const SIDE_FILES: readonly HostileInput[] = [
 
 const LIVE: readonly HostileInput[] = [
   live("idle client in WAL mode", "imports", `${KILL_WAL} db.prepare("SELECT count(*) FROM t").get()`, ["Other programs", /pid \d+/]),
-  live("writer in the middle of a transaction, WAL", "imports", `${KILL_WAL} db.pragma("cache_size = 30"); db.exec("BEGIN IMMEDIATE; INSERT INTO t(raw) VALUES (zeroblob(400000))")`, ["WAL in use", /incomplete/]),
-  live("writer in the middle of a transaction, rollback journal", "imports", `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN IMMEDIATE; UPDATE t SET name = 'uncommitted'")`, ["Rollback journal", /in progress/]),
-  live("reader in the middle of a transaction", "imports", `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN"); db.prepare("SELECT * FROM t").get()`),
-  live("writer that holds the file exclusively", "source-busy", `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN EXCLUSIVE")`),
-  live("writer whose changes spilled into the file", "source-busy", `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.pragma("cache_size = 2"); db.exec("BEGIN; UPDATE t SET raw = zeroblob(900)")`),
-  live("client in exclusive WAL mode", "source-busy", `const db = new Database(path); db.pragma("locking_mode = EXCLUSIVE"); db.pragma("journal_mode = WAL"); db.exec(${ORDINARY_SCRIPT})`),
+  live(
+    "writer in the middle of a transaction, WAL",
+    "imports",
+    `${KILL_WAL} db.pragma("cache_size = 30"); db.exec("BEGIN IMMEDIATE; INSERT INTO t(raw) VALUES (zeroblob(400000))")`,
+    ["WAL in use", /incomplete/],
+  ),
+  live(
+    "writer in the middle of a transaction, rollback journal",
+    "imports",
+    `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN IMMEDIATE; UPDATE t SET name = 'uncommitted'")`,
+    ["Rollback journal", /in progress/],
+  ),
+  live(
+    "reader in the middle of a transaction",
+    "imports",
+    `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN"); db.prepare("SELECT * FROM t").get()`,
+  ),
+  live(
+    "writer that holds the file exclusively",
+    "source-busy",
+    `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.exec("BEGIN EXCLUSIVE")`,
+  ),
+  live(
+    "writer whose changes spilled into the file",
+    "source-busy",
+    `const db = new Database(path); db.exec(${ORDINARY_SCRIPT}); db.pragma("cache_size = 2"); db.exec("BEGIN; UPDATE t SET raw = zeroblob(900)")`,
+  ),
+  live(
+    "client in exclusive WAL mode",
+    "source-busy",
+    `const db = new Database(path); db.pragma("locking_mode = EXCLUSIVE"); db.pragma("journal_mode = WAL"); db.exec(${ORDINARY_SCRIPT})`,
+  ),
   {
     name: "file replaced while a client has the old one open",
     expect: "imports",
     make: async (folder) => {
       const path = withDatabase(join(folder, "data.db"), (database) => database.exec("CREATE TABLE old(a)"));
       const client = await runAndStay(path, `const db = new Database(path); db.exec("BEGIN"); db.prepare("SELECT * FROM old").get()`);
-      renameSync(withDatabase(join(folder, "next.db"), (database) => database.exec(ORDINARY)), path);
+      renameSync(
+        withDatabase(join(folder, "next.db"), (database) => database.exec(ORDINARY)),
+        path,
+      );
       return { path, release: client.stop };
     },
   },
 ];
 
 const NOT_DATABASES: readonly HostileInput[] = [
-  { name: "zero-byte file", expect: "imports", reports: ["SQLite header", /0 bytes/], make: (folder) => ({ path: written(join(folder, "data.db"), Buffer.alloc(0)) }) },
+  {
+    name: "zero-byte file",
+    expect: "imports",
+    reports: ["SQLite header", /0 bytes/],
+    make: (folder) => ({ path: written(join(folder, "data.db"), Buffer.alloc(0)) }),
+  },
   bySql("database without any table", "PRAGMA user_version = 3;"),
-  { name: "text file", expect: "not-sqlite", make: (folder) => ({ path: written(join(folder, "data.db"), Buffer.from("id,name\n1,one\n".repeat(5000).slice(0, 65_536))) }) },
+  {
+    name: "text file",
+    expect: "not-sqlite",
+    make: (folder) => ({ path: written(join(folder, "data.db"), Buffer.from("id,name\n1,one\n".repeat(5000).slice(0, 65_536))) }),
+  },
   { name: "a few bytes", expect: "not-sqlite", make: (folder) => ({ path: written(join(folder, "data.db"), Buffer.from("hi")) }) },
-  { name: "compressed database", expect: "not-sqlite", make: (folder) => ({ path: written(join(folder, "data.db.gz"), padded(gzipSync(noise(16_000)))) }) },
+  {
+    name: "compressed database",
+    expect: "not-sqlite",
+    make: (folder) => ({ path: written(join(folder, "data.db.gz"), padded(gzipSync(noise(16_000)))) }),
+  },
   { name: "encrypted-looking file", expect: "encrypted", make: (folder) => ({ path: written(join(folder, "data.db"), noise(5 * 4096)) }) },
-  { name: "small encrypted-looking file", expect: "encrypted", make: (folder) => ({ path: written(join(folder, "data.db"), noise(1024)) }) },
+  {
+    name: "small encrypted-looking file",
+    expect: "encrypted",
+    make: (folder) => ({ path: written(join(folder, "data.db"), noise(1024)) }),
+  },
   byDamage("cut off in the middle", "truncated", (path) => truncateSync(path, Math.floor(statSync(path).size / 2))),
   byDamage("cut off inside the header", "truncated", (path) => truncateSync(path, 60)),
   byDamage("cut off inside page 1", "truncated", (path) => truncateSync(path, 1000)),
@@ -330,119 +455,12 @@ const NOT_DATABASES: readonly HostileInput[] = [
   { name: "dangling symbolic link", expect: "file-not-found", make: (folder) => at(folder, (path) => symlinkSync(`${path}.gone`, path)) },
 ];
 
-export const HOSTILE_INPUTS: readonly HostileInput[] = [...PAGE_AND_ENCODING, ...SCHEMA, ...VALUES, ...PROGRAMS, ...SIDE_FILES, ...LIVE, ...NOT_DATABASES];
-
-function at(folder: string, put: (path: string) => void): MadeInput {
-  const path = join(folder, "data.db");
-  put(path);
-  return { path };
-}
-
-function killed(name: string, script: string, reports: HostileInput["reports"], after: (path: string) => void = () => {}): HostileInput {
-  const make = (folder: string): MadeInput => {
-    const path = join(folder, "data.db");
-    runAndKill(path, script);
-    after(path);
-    return { path };
-  };
-  return { name, expect: "imports", ...(reports ? { reports } : {}), make };
-}
-
-function live(name: string, expect: HostileInput["expect"], script: string, reports?: HostileInput["reports"]): HostileInput {
-  const make = async (folder: string): Promise<MadeInput> => {
-    const path = join(folder, "data.db");
-    const client = await runAndStay(path, script);
-    return { path, release: client.stop };
-  };
-  return { name, expect, ...(reports ? { reports } : {}), make };
-}
-
-/** A hot journal that ends with the name of a super-journal, which is there or, once the transaction committed, not. */
-function twoFileJournal(name: string, unfinished: boolean, reports: HostileInput["reports"]): HostileInput {
-  const make = (folder: string): MadeInput => {
-    const path = join(folder, "data.db");
-    withDatabase(path, (database) => database.exec(ORDINARY));
-    runAndKill(path, `const db = new Database(path); db.pragma("cache_size = 2"); db.exec("BEGIN; UPDATE t SET raw = zeroblob(900)")`);
-    if (!unfinished) withDatabase(join(folder, "committed.db"), (database) => database.exec(ORDINARY + "UPDATE t SET raw = zeroblob(900)"));
-    if (!unfinished) renameSync(join(folder, "committed.db"), path);
-    const superJournal = Buffer.from(`${path}-mj0A1B2C9D4`);
-    if (unfinished) writeFileSync(superJournal.toString(), `${path}-journal\0${join(folder, "other.db")}-journal\0`);
-    const numbers = Buffer.alloc(8);
-    numbers.writeUInt32BE(superJournal.length, 0);
-    numbers.writeUInt32BE(superJournal.reduce((sum, byte) => sum + byte, 0), 4);
-    appendFileSync(`${path}-journal`, Buffer.concat([Buffer.alloc(4), superJournal, numbers, Buffer.from("d9d505f920a163d7", "hex")]));
-    return { path };
-  };
-  return { name, expect: "imports", ...(reports ? { reports } : {}), make };
-}
-
-/** The file as a stock client would see it, without a byte of the source being touched: for comparing dumps. */
-export function copyForReference(path: string, into: string): string {
-  for (const end of ["", "-wal", "-journal"]) {
-    try {
-      copyFileSync(path + end, into + end);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
-  }
-  for (const end of ["", "-wal", "-journal"]) if (statSync(into + end, { throwIfNoEntry: false })) chmodSync(into + end, 0o644);
-  return into;
-}
-
-/**
- * CREATE TABLE reads the whole schema each time: 18,000 of them take a minute. So the schema's rows are written as such,
- * and the empty root page of each table behind them.
- */
-function writeManyTables(path: string, count: number): string {
-  const pageSize = 4096;
-  withDatabase(path, (database) => {
-    database.unsafeMode(true);
-    database.pragma("writable_schema = ON");
-    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      INSERT INTO sqlite_schema SELECT 'table', 't' || i, 't' || i, 30000, 'CREATE TABLE t' || i || '(id INTEGER PRIMARY KEY, v)' FROM n`);
-    const pages = Number(database.pragma("page_count", { simple: true }));
-    // Both numbers take two bytes in a record, so no row moves.
-    database.exec(`UPDATE sqlite_schema SET rootpage = ${pages} + rowid`);
-  });
-  const pages = statSync(path).size / pageSize + count;
-  const root = Buffer.alloc(pageSize);
-  root.set([0x0d, 0, 0, 0, 0, pageSize >> 8, 0]);
-  appendFileSync(path, Buffer.concat(Array.from({ length: count }, () => root)));
-  patch(path, 28, [0, pages >> 16, (pages >> 8) & 255, pages & 255]);
-  return withDatabase(path, (database) => database.exec(`INSERT INTO t${count} VALUES (1, 2)`));
-}
-
-function rewriteSchema(database: Database.Database, sql: string): void {
-  database.unsafeMode(true);
-  database.pragma("writable_schema = ON");
-  database.exec(sql);
-  database.pragma("writable_schema = OFF");
-}
-
-function patch(path: string, position: number, bytes: readonly number[]): void {
-  const file = openSync(path, "r+");
-  writeSync(file, Buffer.from(bytes), 0, bytes.length, position);
-  closeSync(file);
-}
-
-function written(path: string, bytes: Buffer): string {
-  writeFileSync(path, bytes);
-  return path;
-}
-
-/** The same bytes each time, without a pattern (xorshift32). */
-function noise(length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  let state = 0x9e3779b9;
-  for (let index = 0; index < length; index += 1) {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    bytes[index] = state >>> 24;
-  }
-  return bytes;
-}
-
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes, Buffer.alloc((4096 - (bytes.length % 4096)) % 4096)]);
-}
+export const HOSTILE_INPUTS: readonly HostileInput[] = [
+  ...PAGE_AND_ENCODING,
+  ...SCHEMA,
+  ...VALUES,
+  ...PROGRAMS,
+  ...SIDE_FILES,
+  ...LIVE,
+  ...NOT_DATABASES,
+];

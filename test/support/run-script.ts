@@ -27,12 +27,12 @@ export function startScript(source: string, environment: NodeJS.ProcessEnv = {})
   const ended = once(child, "exit") as Promise<[number | null]>;
   const lines: string[] = [];
   let partial = "";
-  let wake: () => void = () => undefined;
+  let wake: (() => void) | null = null;
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     const parts = (partial + text).split("\n");
     partial = parts.pop() ?? "";
     lines.push(...parts);
-    wake();
+    wake?.();
   });
   return {
     pid: child.pid ?? 0,

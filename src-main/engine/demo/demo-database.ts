@@ -38,12 +38,80 @@ const TRIGGERS = `
   END;
   CREATE TRIGGER order_status AFTER UPDATE OF status ON orders WHEN old.status <> new.status BEGIN INSERT INTO order_events(order_id, was, became) VALUES (old.id, old.status, new.status); END;`;
 
-const FIRST_NAMES = ["Anna", "Björn", "Chiara", "Đorđe", "Élodie", "Farid", "Grażyna", "Hana", "İpek", "Jan", "Kateřina", "Lars", "Мария", "Νίκος", "Óscar", "Priya", "Quinn", "Rūta", "Søren", "愛子"] as const;
-const LAST_NAMES = ["Andersson", "Bauer", "Conti", "Dvořák", "Eriksen", "Fischer", "García", "Horváth", "Ito", "Jensen", "Kowalski", "Lefèvre", "Müller", "Novák", "O’Brien", "Petrov", "Rossi", "Šimić", "Weiß", "Yılmaz"] as const;
-const CITIES = [["Amsterdam", "NL"], ["Berlin", "DE"], ["Copenhagen", "DK"], ["Dublin", "IE"], ["Kraków", "PL"], ["Lyon", "FR"], ["Málaga", "ES"], ["Praha", "CZ"], ["Torino", "IT"], ["Zürich", "CH"]] as const;
+const FIRST_NAMES = [
+  "Anna",
+  "Björn",
+  "Chiara",
+  "Đorđe",
+  "Élodie",
+  "Farid",
+  "Grażyna",
+  "Hana",
+  "İpek",
+  "Jan",
+  "Kateřina",
+  "Lars",
+  "Мария",
+  "Νίκος",
+  "Óscar",
+  "Priya",
+  "Quinn",
+  "Rūta",
+  "Søren",
+  "愛子",
+] as const;
+const LAST_NAMES = [
+  "Andersson",
+  "Bauer",
+  "Conti",
+  "Dvořák",
+  "Eriksen",
+  "Fischer",
+  "García",
+  "Horváth",
+  "Ito",
+  "Jensen",
+  "Kowalski",
+  "Lefèvre",
+  "Müller",
+  "Novák",
+  "O’Brien",
+  "Petrov",
+  "Rossi",
+  "Šimić",
+  "Weiß",
+  "Yılmaz",
+] as const;
+const CITIES = [
+  ["Amsterdam", "NL"],
+  ["Berlin", "DE"],
+  ["Copenhagen", "DK"],
+  ["Dublin", "IE"],
+  ["Kraków", "PL"],
+  ["Lyon", "FR"],
+  ["Málaga", "ES"],
+  ["Praha", "CZ"],
+  ["Torino", "IT"],
+  ["Zürich", "CH"],
+] as const;
 const QUALITIES = ["Classic", "Folding", "Heavy", "Light", "Quiet", "Small", "Solid", "Warm"] as const;
 const MATERIALS = ["ash", "beech", "brass", "cotton", "hazel", "linen", "oak", "steel", "willow", "wool"] as const;
-const THINGS = ["basket", "bench", "blanket", "bowl", "broom", "chair", "fence", "hurdle", "lamp", "ladder", "spoon", "stool", "table", "tray"] as const;
+const THINGS = [
+  "basket",
+  "bench",
+  "blanket",
+  "bowl",
+  "broom",
+  "chair",
+  "fence",
+  "hurdle",
+  "lamp",
+  "ladder",
+  "spoon",
+  "stool",
+  "table",
+  "tray",
+] as const;
 const STATUSES = ["shipped", "shipped", "shipped", "shipped", "paid", "new", "cancelled", "refunded"] as const;
 const NOTES = ["Rings twice.", "Asked for an invoice by post.", "Leave with the neighbour.", "Prefers e-mail."] as const;
 
@@ -74,7 +142,15 @@ function addCustomers(database: Database.Database, random: Random): void {
     const [city, country] = random.pick(CITIES);
     const name = `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
     const points = random.chance(0.4) ? random.whole(0, 5_000) : null;
-    add.run(id, name, `customer-${id}@example.com`, random.chance(0.95) ? city : null, country, points, random.chance(0.08) ? random.pick(NOTES) : null);
+    add.run(
+      id,
+      name,
+      `customer-${id}@example.com`,
+      random.chance(0.95) ? city : null,
+      country,
+      points,
+      random.chance(0.08) ? random.pick(NOTES) : null,
+    );
   }
 }
 
@@ -85,8 +161,18 @@ function addProducts(database: Database.Database, random: Random): number[] {
   for (let id = 1; id <= PRODUCTS; id += 1) {
     const [quality, material, thing] = [random.pick(QUALITIES), random.pick(MATERIALS), random.pick(THINGS)];
     const price = random.whole(290, 24_900) / 100;
-    const description = random.chance(0.9) ? `${quality} ${thing} made of ${material}, cut in winter. Weighs ${random.whole(1, 90) / 10} kg.` : null;
-    add.run(id, `C-${String(id).padStart(4, "0")}`, `${quality} ${material} ${thing}`, description, price, random.whole(0, 400), random.chance(0.8) ? random.bytes(random.whole(2_000, 16_000)) : null);
+    const description = random.chance(0.9)
+      ? `${quality} ${thing} made of ${material}, cut in winter. Weighs ${random.whole(1, 90) / 10} kg.`
+      : null;
+    add.run(
+      id,
+      `C-${String(id).padStart(4, "0")}`,
+      `${quality} ${material} ${thing}`,
+      description,
+      price,
+      random.whole(0, 400),
+      random.chance(0.8) ? random.bytes(random.whole(2_000, 16_000)) : null,
+    );
     prices.push(price);
   }
   return prices;
@@ -108,7 +194,15 @@ function addOrders(database: Database.Database, random: Random, prices: readonly
       addLine.run(id, line, product, quantity, price);
     }
     const refunded = status === "refunded" ? isoTime(placed + random.whole(86_400, 864_000)) : null;
-    addOrder.run(id, random.whole(1, CUSTOMERS), isoTime(placed), status, Math.round(total * 100) / 100, FIRST_PAYMENT + BigInt(id) * 7_919n, refunded);
+    addOrder.run(
+      id,
+      random.whole(1, CUSTOMERS),
+      isoTime(placed),
+      status,
+      Math.round(total * 100) / 100,
+      FIRST_PAYMENT + BigInt(id) * 7_919n,
+      refunded,
+    );
   }
 }
 

@@ -132,8 +132,11 @@ function fileKey(stat: BigIntStats): string {
 function lockFileName(stat: BigIntStats): string {
   const major = ((stat.dev >> 8n) & 0xfffn) | ((stat.dev >> 32n) & ~0xfffn);
   const minor = (stat.dev & 0xffn) | ((stat.dev >> 12n) & ~0xffn);
-  const hex = (part: bigint): string => part.toString(16).padStart(2, "0");
-  return `${hex(major)}:${hex(minor & 0xffffffffn)}:${stat.ino}`;
+  return `${toHex(major)}:${toHex(minor & 0xffffffffn)}:${stat.ino}`;
+}
+
+function toHex(part: bigint): string {
+  return part.toString(16).padStart(2, "0");
 }
 
 function listProcesses(): number[] {

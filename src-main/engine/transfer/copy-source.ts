@@ -104,7 +104,17 @@ async function tryCopy(io: TransferIo, request: CopyRequest, work: Work): Promis
     const wal = before.size === 0 ? null : await copyWal(disk, paths, request.into, work);
     const changed = wal === "reset" ? "its WAL started again" : await mainChanged(disk, { paths, main, before, sha256 }, work);
     if (changed || wal === "reset") return changed ?? "its WAL started again";
-    return { source: request.file, realPath: paths.main, bytes: before.size, sha256, links: before.links, stillness, wal, journal, holders: otherHolders(paths) };
+    return {
+      source: request.file,
+      realPath: paths.main,
+      bytes: before.size,
+      sha256,
+      links: before.links,
+      stillness,
+      wal,
+      journal,
+      holders: otherHolders(paths),
+    };
   } finally {
     if (shm !== null) disk.close(shm);
     disk.close(main);
@@ -159,7 +169,11 @@ async function copyWal(disk: Disk, paths: DatabasePaths, into: string, work: Wor
 }
 
 /** Null when the main file is, byte for byte and at the same path, what was copied. */
-async function mainChanged(disk: Disk, read: { paths: DatabasePaths; main: FileDescriptor; before: FileStat; sha256: string }, work: Work): Promise<string | null> {
+async function mainChanged(
+  disk: Disk,
+  read: { paths: DatabasePaths; main: FileDescriptor; before: FileStat; sha256: string },
+  work: Work,
+): Promise<string | null> {
   const there = disk.stat(read.paths.main);
   if (!there) return "it was deleted";
   if (there.device !== read.before.device || there.inode !== read.before.inode) return "another file took its place";
@@ -184,7 +198,13 @@ async function copyBytes(disk: Disk, from: FileDescriptor, size: number, to: str
 }
 
 /** Reads `size` bytes a chunk at a time, less when the file ends before; the event loop turns between chunks. */
-async function readThrough(disk: Disk, file: FileDescriptor, size: number, work: Work, take: (bytes: Uint8Array, position: number) => void): Promise<void> {
+async function readThrough(
+  disk: Disk,
+  file: FileDescriptor,
+  size: number,
+  work: Work,
+  take: (bytes: Uint8Array, position: number) => void,
+): Promise<void> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   const pace = new Pace("The import", work, size);
   for (let position = 0; position < size; position += CHUNK_BYTES) {

@@ -44,7 +44,11 @@ function locateTarget(disk: Disk, request: ExportRequest): string {
   const wanted = resolve(request.file);
   const there = disk.stat(wanted);
   if (there && there.kind !== "file") {
-    throw new EngineError("bad-argument", `Export to ${request.file}: a ${there.kind === "directory" ? "folder" : "device"} is there, expected a file name`, { details: { path: request.file } });
+    throw new EngineError(
+      "bad-argument",
+      `Export to ${request.file}: a ${there.kind === "directory" ? "folder" : "device"} is there, expected a file name`,
+      { details: { path: request.file } },
+    );
   }
   const target = there ? disk.realPath(wanted) : join(realFolder(disk, dirname(wanted)), basename(wanted));
   const store = disk.realPath(request.store);
@@ -67,18 +71,32 @@ function realFolder(disk: Disk, folder: string): string {
 function checkTarget(disk: Disk, target: string, request: ExportRequest): void {
   const paths = databasePaths(target);
   const untouched = `${target} is as it was.`;
-  if (disk.stat(target) && !request.overwrite) throw new EngineError("file-exists", `Export to ${request.file}: the file exists`, { hint: "Choose another name, or allow overwriting.", untouched, details: { path: target } });
+  if (disk.stat(target) && !request.overwrite)
+    throw new EngineError("file-exists", `Export to ${request.file}: the file exists`, {
+      hint: "Choose another name, or allow overwriting.",
+      untouched,
+      details: { path: target },
+    });
   const holders = otherHolders(paths);
   if (holders.length > 0) {
-    throw new EngineError("file-exists", `Export to ${request.file}: the file there is in use by ${holdersText(holders)}`, { hint: "Close it there first.", untouched, retryable: true, details: { path: target, holders } });
+    throw new EngineError("file-exists", `Export to ${request.file}: the file there is in use by ${holdersText(holders)}`, {
+      hint: "Close it there first.",
+      untouched,
+      retryable: true,
+      details: { path: target, holders },
+    });
   }
   const left = [paths.wal, paths.journal].find((path) => (disk.stat(path)?.size ?? 0) > 0);
   if (left) {
-    throw new EngineError("file-exists", `Export to ${request.file}: ${left} holds changes of another database and would be taken for this one's`, {
-      hint: "Open and close that database once, or move its files away.",
-      untouched,
-      details: { path: left },
-    });
+    throw new EngineError(
+      "file-exists",
+      `Export to ${request.file}: ${left} holds changes of another database and would be taken for this one's`,
+      {
+        hint: "Open and close that database once, or move its files away.",
+        untouched,
+        details: { path: left },
+      },
+    );
   }
 }
 

@@ -34,17 +34,26 @@ export async function inspectCopy(copy: string, source: SourceCopy, recovered: R
   };
 }
 
-async function lookInside(copy: string, bytes: number, work: PhasedWork): Promise<{ tables: number; rows: number | null; notes: readonly ImportNote[] }> {
+async function lookInside(
+  copy: string,
+  bytes: number,
+  work: PhasedWork,
+): Promise<{ tables: number; rows: number | null; notes: readonly ImportNote[] }> {
   // Read-write, because a file in WAL mode cannot be read without a `-shm`; the pragma keeps its content as it is.
   const database = new Database(copy, { fileMustExist: true });
   try {
     for (const pragma of ["query_only = ON", "trusted_schema = OFF", "foreign_keys = OFF", "cell_size_check = ON"]) database.pragma(pragma);
     const tables = readSchema(database);
-    if (typeof tables === "string") return { tables: 0, rows: null, notes: [warning("Schema", `SQLite here cannot read it: ${tables}`, "Bytes kept as they are")] };
+    if (typeof tables === "string")
+      return { tables: 0, rows: null, notes: [warning("Schema", `SQLite here cannot read it: ${tables}`, "Bytes kept as they are")] };
     const schema = schemaNotes(database, tables);
     const content = await contentReport(database, tables, bytes, work);
     const missing = await missingNotes(database, tables, work);
-    return { tables: tables.filter((table) => table.type !== "shadow").length, rows: content.rows, notes: [...schema, ...content.notes, ...missing] };
+    return {
+      tables: tables.filter((table) => table.type !== "shadow").length,
+      rows: content.rows,
+      notes: [...schema, ...content.notes, ...missing],
+    };
   } finally {
     database.close();
   }

@@ -10,7 +10,20 @@ const SAMPLE_BYTES = 64 * 1024;
 /** Uniform random bytes give a chi-square of 255 ± 23; text, code and pictures give thousands. */
 const CHI_SQUARE_MAX = 400;
 /** Formats that are as random as encryption: gzip, zip, zstd, xz, 7z, bzip2, PNG, JPEG, MP4 and kin, PDF, LZ4. */
-const COMPRESSED_STARTS = ["1f8b", "504b0304", "28b52ffd", "fd377a58", "377abcaf", "425a68", "89504e47", "ffd8ff", "00000018667479", "00000020667479", "25504446", "04224d18"];
+const COMPRESSED_STARTS = [
+  "1f8b",
+  "504b0304",
+  "28b52ffd",
+  "fd377a58",
+  "377abcaf",
+  "425a68",
+  "89504e47",
+  "ffd8ff",
+  "00000018667479",
+  "00000020667479",
+  "25504446",
+  "04224d18",
+];
 
 /**
  * Reads the header. Null for an empty file, which SQLite takes for an empty database. Throws `not-sqlite`, `encrypted`,
@@ -27,7 +40,8 @@ export function judgeFile(disk: Disk, path: string, name: string): SqliteHeader 
     if (typeof header === "string") throw refusal(bytes, size, name, header);
     if (header.schemaFormat > 4) throw newer(name, `schema format ${header.schemaFormat}`, "up to 4");
     const expected = Math.max(1, header.pageCount) * header.pageSize;
-    if (size < expected) throw truncated(name, `${size} bytes`, `${expected} bytes (${Math.max(1, header.pageCount)} pages of ${header.pageSize})`);
+    if (size < expected)
+      throw truncated(name, `${size} bytes`, `${expected} bytes (${Math.max(1, header.pageCount)} pages of ${header.pageSize})`);
     return header;
   } finally {
     disk.close(file);
@@ -37,15 +51,22 @@ export function judgeFile(disk: Disk, path: string, name: string): SqliteHeader 
 function refusal(bytes: Uint8Array, size: number, name: string, problem: string): EngineError {
   const magic = Buffer.from("SQLite format 3\0", "latin1");
   const start = Buffer.from(bytes.subarray(0, 16));
-  if (start.equals(magic.subarray(0, start.length)) && size < SQLITE_HEADER_BYTES) return truncated(name, `${size} bytes`, `at least ${SQLITE_HEADER_BYTES} bytes`);
+  if (start.equals(magic.subarray(0, start.length)) && size < SQLITE_HEADER_BYTES)
+    return truncated(name, `${size} bytes`, `at least ${SQLITE_HEADER_BYTES} bytes`);
   if (start.equals(magic) && (bytes[19] ?? 0) > 2) return newer(name, `file format ${bytes[19]}`, "1 or 2");
   if (looksEncrypted(bytes, size)) {
-    return new EngineError("encrypted", `Import of ${name}: the file looks encrypted (${size} bytes without SQLite's header and without any pattern)`, {
-      hint: "Decrypt it with the program that made it, then import the decrypted copy.",
-      details: { expected: "a file that starts with “SQLite format 3”", found: "random bytes" },
-    });
+    return new EngineError(
+      "encrypted",
+      `Import of ${name}: the file looks encrypted (${size} bytes without SQLite's header and without any pattern)`,
+      {
+        hint: "Decrypt it with the program that made it, then import the decrypted copy.",
+        details: { expected: "a file that starts with “SQLite format 3”", found: "random bytes" },
+      },
+    );
   }
-  return new EngineError("not-sqlite", `Import of ${name}: not a SQLite database: ${problem}`, { details: { expected: "a SQLite database", found: problem } });
+  return new EngineError("not-sqlite", `Import of ${name}: not a SQLite database: ${problem}`, {
+    details: { expected: "a SQLite database", found: problem },
+  });
 }
 
 function truncated(name: string, found: string, expected: string): EngineError {
@@ -56,7 +77,9 @@ function truncated(name: string, found: string, expected: string): EngineError {
 }
 
 function newer(name: string, found: string, expected: string): EngineError {
-  return new EngineError("unsupported", `Import of ${name}: made by a newer SQLite: expected ${expected}, found ${found}`, { details: { expected, found } });
+  return new EngineError("unsupported", `Import of ${name}: made by a newer SQLite: expected ${expected}, found ${found}`, {
+    details: { expected, found },
+  });
 }
 
 function looksEncrypted(bytes: Uint8Array, size: number): boolean {

@@ -24,7 +24,12 @@ export interface PreparedImport {
 export type CopyElsewhere = (request: CopyRequest, work: Work) => Promise<SourceCopy>;
 
 /** Throws what `copySource`, `recoverCopy` and `inspectCopy` throw; nothing is left at `request.into` then. */
-export async function prepareImport(disk: Disk, copySource: CopyElsewhere, request: CopyRequest, work: PhasedWork): Promise<PreparedImport> {
+export async function prepareImport(
+  disk: Disk,
+  copySource: CopyElsewhere,
+  request: CopyRequest,
+  work: PhasedWork,
+): Promise<PreparedImport> {
   work.phase?.("Copying");
   const source = await copySource(request, work);
   try {

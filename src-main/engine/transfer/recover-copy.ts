@@ -61,8 +61,12 @@ function foldSideFiles(disk: Disk, copy: string, name: string): void {
     assert(fold?.busy === 0, "nobody else uses the copy");
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    if (error.code.startsWith("SQLITE_FULL")) throw new EngineError("disk-full", `Import of ${name}: the disk was full while SQLite recovered the copy ${copy}`, { cause: error });
-    if (error.code.startsWith("SQLITE_IOERR")) throw new EngineError("io-failed", `Import of ${name}: SQLite could not recover the copy ${copy}: ${error.message}`, { cause: error });
+    if (error.code.startsWith("SQLITE_FULL"))
+      throw new EngineError("disk-full", `Import of ${name}: the disk was full while SQLite recovered the copy ${copy}`, { cause: error });
+    if (error.code.startsWith("SQLITE_IOERR"))
+      throw new EngineError("io-failed", `Import of ${name}: SQLite could not recover the copy ${copy}: ${error.message}`, {
+        cause: error,
+      });
     // No database at all, or a torn one: the header says what it is instead.
     judgeFile(disk, copy, name);
     throw new EngineError("not-sqlite", `Import of ${name}: SQLite refuses it: ${error.message}`, { cause: error });

@@ -27,7 +27,12 @@ export interface ContentReport {
   readonly notes: readonly ImportNote[];
 }
 
-export async function contentReport(database: Database.Database, tables: readonly SchemaTable[], bytes: number, work: Work): Promise<ContentReport> {
+export async function contentReport(
+  database: Database.Database,
+  tables: readonly SchemaTable[],
+  bytes: number,
+  work: Work,
+): Promise<ContentReport> {
   const integrity = await integrityNote(database, tables, bytes, work);
   const foreignKeys = foreignKeyNotes(database, bytes);
   const values = await scanValues(database, tables, bytes, work);
@@ -37,7 +42,10 @@ export async function contentReport(database: Database.Database, tables: readonl
 async function integrityNote(database: Database.Database, tables: readonly SchemaTable[], bytes: number, work: Work): Promise<ImportNote> {
   const check = bytes <= INTEGRITY_BYTES_MAX ? "integrity_check" : "quick_check";
   // Table by table a large file can be cancelled; with very many tables one pass over all is much cheaper.
-  const parts = bytes > INTEGRITY_BYTES_MAX && tables.length <= TABLES_MAX ? ["sqlite_schema", ...tables.filter((table) => table.type !== "virtual").map((table) => table.name)] : [null];
+  const parts =
+    bytes > INTEGRITY_BYTES_MAX && tables.length <= TABLES_MAX
+      ? ["sqlite_schema", ...tables.filter((table) => table.type !== "virtual").map((table) => table.name)]
+      : [null];
   const problems: string[] = [];
   for (const part of parts) {
     problems.push(...runCheck(database, check, part));
@@ -59,9 +67,17 @@ function runCheck(database: Database.Database, check: string, table: string | nu
 }
 
 function foreignKeyNotes(database: Database.Database, bytes: number): ImportNote[] {
-  const constraints = Number(database.prepare("SELECT count(*) FROM pragma_table_list l, pragma_foreign_key_list(l.name) f WHERE l.schema = 'main' AND l.type = 'table' AND f.seq = 0").pluck().get());
+  const constraints = Number(
+    database
+      .prepare(
+        "SELECT count(*) FROM pragma_table_list l, pragma_foreign_key_list(l.name) f WHERE l.schema = 'main' AND l.type = 'table' AND f.seq = 0",
+      )
+      .pluck()
+      .get(),
+  );
   if (constraints === 0) return [];
-  if (bytes > FULL_BYTES_MAX) return [ok("Foreign keys", `${counted(constraints, "constraint")}, not checked in a file of this size`, "Kept")];
+  if (bytes > FULL_BYTES_MAX)
+    return [ok("Foreign keys", `${counted(constraints, "constraint")}, not checked in a file of this size`, "Kept")];
   try {
     let violations = 0;
     for (const _ of database.prepare("PRAGMA foreign_key_check").iterate()) {
@@ -105,7 +121,11 @@ function scanTable(database: Database.Database, table: SchemaTable, values: Valu
   const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck().all(table.name) as string[];
   for (let start = 0; start < columns.length; start += COLUMNS_A_STATEMENT) {
     const chunk = columns.slice(start, start + COLUMNS_A_STATEMENT);
-    const row = database.prepare(scanSql(table.name, chunk, values.sampled ? SAMPLE_ROWS : -1)).safeIntegers().raw().get() as (bigint | null)[];
+    const row = database
+      .prepare(scanSql(table.name, chunk, values.sampled ? SAMPLE_ROWS : -1))
+      .safeIntegers()
+      .raw()
+      .get() as (bigint | null)[];
     if (start === 0 && values.rows !== null) values.rows += Number(row[0]);
     chunk.forEach((column, index) => takeColumn(values, `${table.name}.${column}`, row.slice(1 + 4 * index, 5 + 4 * index)));
   }
@@ -113,7 +133,10 @@ function scanTable(database: Database.Database, table: SchemaTable, values: Valu
 
 /** Counts rows and, for each column: blobs, longest blob, largest and smallest integer. Blobs are not loaded. */
 function scanSql(table: string, columns: readonly string[], limit: number): string {
-  const results = columns.map((_, i) => `sum(t${i} = 'blob'), max(CASE t${i} WHEN 'blob' THEN v${i} END), max(CASE t${i} WHEN 'integer' THEN v${i} END), min(CASE t${i} WHEN 'integer' THEN v${i} END)`);
+  const results = columns.map(
+    (_, i) =>
+      `sum(t${i} = 'blob'), max(CASE t${i} WHEN 'blob' THEN v${i} END), max(CASE t${i} WHEN 'integer' THEN v${i} END), min(CASE t${i} WHEN 'integer' THEN v${i} END)`,
+  );
   const inner = columns.map((column, i) => {
     const name = `"${column.replaceAll('"', '""')}"`;
     return `typeof(${name}) AS t${i}, CASE typeof(${name}) WHEN 'integer' THEN ${name} WHEN 'blob' THEN length(${name}) END AS v${i}`;
@@ -124,7 +147,7 @@ function scanSql(table: string, columns: readonly string[], limit: number): stri
 function takeColumn(values: Values, column: string, [blobs, longest, largest, smallest]: (bigint | null)[]): void {
   values.blobs += Number(blobs ?? 0);
   values.largestBlob = Math.max(values.largestBlob, Number(longest ?? 0));
-  const worst = [largest, smallest].filter((value) => typeof value === "bigint").sort((a, b) => (size(a) > size(b) ? -1 : 1))[0];
+  const worst = [largest, smallest].filter((value) => typeof value === "bigint").toSorted((a, b) => (size(a) > size(b) ? -1 : 1))[0];
   if (worst === undefined || size(worst) <= EXACT_MAX) return;
   values.largeColumns += 1;
   if (!values.largest || size(worst) > size(values.largest.value)) values.largest = { column, value: worst };
@@ -138,11 +161,20 @@ function integerNotes(values: Values): ImportNote[] {
   if (!values.largest) return [];
   const others = values.largeColumns > 1 ? `, and ${counted(values.largeColumns - 1, "more column")}` : "";
   const { column, value } = values.largest;
-  return [ok("Large integers", `${column} ${value < 0n ? "down" : "up"} to ${grouped(value)}${others}${sampleText(values)}`, "Shown and compared exactly")];
+  return [
+    ok(
+      "Large integers",
+      `${column} ${value < 0n ? "down" : "up"} to ${grouped(value)}${others}${sampleText(values)}`,
+      "Shown and compared exactly",
+    ),
+  ];
 }
 
 function blobNotes(values: Values): ImportNote[] {
-  if (values.blobs > 0) return [ok("Blobs", `${counted(values.blobs, "value")}, largest ${formatBytes(values.largestBlob)}${sampleText(values)}`, "Loaded on demand")];
+  if (values.blobs > 0)
+    return [
+      ok("Blobs", `${counted(values.blobs, "value")}, largest ${formatBytes(values.largestBlob)}${sampleText(values)}`, "Loaded on demand"),
+    ];
   return values.sampled ? [note("Values", `No blob or large integer${sampleText(values)}`, "Kept")] : [];
 }
 

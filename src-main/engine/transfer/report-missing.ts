@@ -31,19 +31,29 @@ export async function missingNotes(database: Database.Database, tables: readonly
   const missing: Missing = { functions: new Map(), collations: new Map(), modules: new Map(), tables: new Map() };
   collectIndexCollations(database, missing);
   const views = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all() as string[];
-  const objects = [...views.map((name) => ({ name, sql: [selectFrom(name)] })), ...tables.filter((table) => table.type !== "shadow").map((table) => ({ name: table.name, sql: tableStatements(database, table) }))];
+  const objects = [
+    ...views.map((name) => ({ name, sql: [selectFrom(name)] })),
+    ...tables.filter((table) => table.type !== "shadow").map((table) => ({ name: table.name, sql: tableStatements(database, table) })),
+  ];
   for (const object of objects.slice(0, OBJECTS_MAX)) {
     for (const sql of object.sql) tryPrepare(database, object.name, sql, missing);
     await breathe(work);
   }
-  const skipped = objects.length > OBJECTS_MAX ? [note("Functions and collations", `Looked for in ${counted(OBJECTS_MAX, "table")} of ${counted(objects.length, "table")}`, "Kept")] : [];
+  const skipped =
+    objects.length > OBJECTS_MAX
+      ? [note("Functions and collations", `Looked for in ${counted(OBJECTS_MAX, "table")} of ${counted(objects.length, "table")}`, "Kept")]
+      : [];
   return [...describe(missing), ...skipped];
 }
 
 /** Index collations are listed without being needed. */
 function collectIndexCollations(database: Database.Database, missing: Missing): void {
   const known = new Set((database.pragma("collation_list") as { name: string }[]).map((row) => row.name.toUpperCase()));
-  const used = database.prepare("SELECT DISTINCT i.name AS name, x.coll AS collation FROM sqlite_schema i, pragma_index_xinfo(i.name) x WHERE i.type = 'index' AND x.coll IS NOT NULL").all() as { name: string; collation: string }[];
+  const used = database
+    .prepare(
+      "SELECT DISTINCT i.name AS name, x.coll AS collation FROM sqlite_schema i, pragma_index_xinfo(i.name) x WHERE i.type = 'index' AND x.coll IS NOT NULL",
+    )
+    .all() as { name: string; collation: string }[];
   for (const { name, collation } of used) if (!known.has(collation.toUpperCase())) add(missing.collations, collation, name);
 }
 
@@ -96,10 +106,32 @@ function addOther(problem: string, object: string, missing: Missing): void {
 
 function describe(missing: Missing): ImportNote[] {
   const notes: ImportNote[] = [];
-  for (const [name, users] of missing.collations) notes.push(warning(`Collation ${name}`, `Not available here, used by ${usersText(users)}`, "Bytes kept; sorting by it needs the program that made the file"));
-  for (const [name, user] of missing.functions) notes.push(warning(`Function ${name}`, `Not available here, first needed by ${user}`, "Bytes kept; using these needs the program that made the file"));
-  for (const [name, users] of missing.modules) notes.push(warning(`Module ${name}`, `Not available here, used by ${usersText(users)}`, "Bytes kept; reading these needs the program that made the file"));
-  for (const [name, users] of missing.tables) notes.push(note("Missing table", `${name} does not exist, named by ${usersText(users)}`, "Kept"));
+  for (const [name, users] of missing.collations)
+    notes.push(
+      warning(
+        `Collation ${name}`,
+        `Not available here, used by ${usersText(users)}`,
+        "Bytes kept; sorting by it needs the program that made the file",
+      ),
+    );
+  for (const [name, user] of missing.functions)
+    notes.push(
+      warning(
+        `Function ${name}`,
+        `Not available here, first needed by ${user}`,
+        "Bytes kept; using these needs the program that made the file",
+      ),
+    );
+  for (const [name, users] of missing.modules)
+    notes.push(
+      warning(
+        `Module ${name}`,
+        `Not available here, used by ${usersText(users)}`,
+        "Bytes kept; reading these needs the program that made the file",
+      ),
+    );
+  for (const [name, users] of missing.tables)
+    notes.push(note("Missing table", `${name} does not exist, named by ${usersText(users)}`, "Kept"));
   return notes;
 }
 

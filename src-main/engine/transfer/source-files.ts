@@ -41,7 +41,9 @@ export function locateSource(disk: Disk, file: string): DatabasePaths {
   if (!stat) throw new EngineError("file-not-found", `Import of ${file}: no such file`, { details: { path: file } });
   if (stat.kind !== "file") {
     const found = stat.kind === "directory" ? "a folder" : "a device or pipe";
-    throw new EngineError("not-sqlite", `Import of ${file}: expected a database file, found ${found}`, { details: { path: file, expected: "a file", found } });
+    throw new EngineError("not-sqlite", `Import of ${file}: expected a database file, found ${found}`, {
+      details: { path: file, expected: "a file", found },
+    });
   }
   return databasePaths(disk.realPath(file));
 }

@@ -32,7 +32,8 @@ function superJournal(disk: Disk, journal: FileDescriptor, size: number): { name
   const tail = Buffer.alloc(SUPER_TAIL_BYTES);
   disk.read(journal, tail, size - SUPER_TAIL_BYTES);
   const length = tail.readUInt32BE(0);
-  if (tail.toString("hex", 8) !== SUPER_MAGIC || length === 0 || length > Math.min(SUPER_NAME_BYTES_MAX, size - SUPER_TAIL_BYTES - 4)) return null;
+  if (tail.toString("hex", 8) !== SUPER_MAGIC || length === 0 || length > Math.min(SUPER_NAME_BYTES_MAX, size - SUPER_TAIL_BYTES - 4))
+    return null;
   const name = Buffer.alloc(length);
   disk.read(journal, name, size - SUPER_TAIL_BYTES - length);
   if (!SUPER_NAME.test(name.toString("latin1"))) return null;

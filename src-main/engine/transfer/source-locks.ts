@@ -33,7 +33,11 @@ export type Stillness = "locked" | "watched";
  */
 export async function lockMain(io: TransferIo, paths: DatabasePaths, main: FileDescriptor, deadline: number): Promise<Stillness> {
   if (!io.native.hasRangeLocks) return "watched";
-  await retryUntil(deadline, () => lockShared(io, main), () => busy(paths, "a writer is changing the file"));
+  await retryUntil(
+    deadline,
+    () => lockShared(io, main),
+    () => busy(paths, "a writer is changing the file"),
+  );
   return "locked";
 }
 
@@ -43,7 +47,11 @@ export async function lockMain(io: TransferIo, paths: DatabasePaths, main: FileD
  */
 export async function lockWal(io: TransferIo, paths: DatabasePaths, shm: FileDescriptor, deadline: number): Promise<void> {
   if (!io.native.hasRangeLocks) return;
-  await retryUntil(deadline, () => io.native.lockRange(shm, SHM_CHECKPOINT, 1, "shared"), () => busy(paths, "its WAL is being moved into the file"));
+  await retryUntil(
+    deadline,
+    () => io.native.lockRange(shm, SHM_CHECKPOINT, 1, "shared"),
+    () => busy(paths, "its WAL is being moved into the file"),
+  );
 }
 
 function lockShared(io: TransferIo, main: FileDescriptor): boolean {

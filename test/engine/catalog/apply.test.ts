@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Move, OperationDraft } from "#engine/catalog/records.ts";
+import { planUndo } from "#engine/catalog/undo.ts";
 import { branchId, Drafts, START, v } from "./drafts.ts";
 import { dumpCatalog, emptyCatalog, failure, present, shopCatalog } from "./fixture.ts";
 
@@ -127,7 +128,7 @@ describe("apply", () => {
     await fork("main", "a");
     const a = branch("a");
     await catalog.commit(drafts.destroy(a));
-    expect((await failure(() => catalog.commit(drafts.rename(a, "b")))).code).toBe("stale-precondition");
+    expect((await failure(() => catalog.commit(drafts.move("rollback", a, v(1))))).code).toBe("stale-precondition");
     expect((await failure(() => catalog.commit(drafts.fork(a, ["b"])))).code).toBe("stale-precondition");
     expect((await failure(() => catalog.commit(drafts.checkpoint(a)))).code).toBe("stale-precondition");
     await catalog.commit(
@@ -139,6 +140,27 @@ describe("apply", () => {
     );
     const main = present(catalog.branches.byId(branchId(1)));
     expect((await failure(() => catalog.commit(drafts.fork(main, ["b"])))).message).toContain("database shop is trashed");
+  });
+
+  test("APPLY-6: a trashed branch may take another name as it comes back, when its own is in use", async () => {
+    const { catalog, drafts, branch, fork } = await shopCatalog();
+    await fork("main", "a");
+    const old = branch("a");
+    await catalog.commit(drafts.destroy(old));
+    await fork("main", "a");
+    const back = await catalog.commit(
+      drafts.on(
+        old,
+        "restore",
+        { ref: "branch-name", branch: old.id, before: "a", after: "a-2" },
+        { ref: "branch-state", branch: old.id, before: "trashed", after: "live" },
+      ),
+    );
+    expect(branch("a-2").id).toBe(old.id);
+    const undone = await catalog.commit(drafts.reversal(planUndo(catalog, back.id)));
+    expect(catalog.branches.trashed().map(({ id, name }) => [id, name])).toEqual([[old.id, "a"]]);
+    await catalog.commit(drafts.reversal(planUndo(catalog, undone.id)));
+    expect(branch("a-2").id).toBe(old.id);
   });
 
   test("APPLY-7: the time of a branch's last touch starts anew with each move of it", async () => {

@@ -54,7 +54,7 @@ describe("commit", () => {
     }
     for (const name of acknowledged) expect(catalog.branches.byName(shop.id, name), name).not.toBeNull();
     expect(checkIntegrity(catalog)).toEqual([]);
-  });
+  }, 120_000);
 
   test.each(["commit:begun", "commit:applied", "commit:done"])(
     "COMMIT-1: killed at %s, a process leaves all of an operation or nothing",
@@ -71,6 +71,7 @@ describe("commit", () => {
         expect(checkIntegrity(after)).toEqual([]);
       }
     },
+    120_000,
   );
 
   test("COMMIT-2: callers in flight share commits, and a refused draft takes no other with it", async () => {
@@ -101,21 +102,25 @@ describe("commit", () => {
     expect(commits).toBe(5);
   });
 
-  test.each([2, 8])("COMMIT-3: %i processes commit at once, every operation stands exactly once and ids are dense", async (processes) => {
-    const { catalog, shop } = await shopCatalog();
-    const each = processes === 2 ? 80 : 25;
-    const children = Array.from({ length: processes }, (_, seed) => startCommitter(catalog.path, seed + 1, each, seed % 2 === 0 ? 1 : 8));
-    await Promise.all(children.map(({ done }) => done));
-    for (const child of children) expect(child.acknowledged).toHaveLength(each);
-    expect(catalog.branches.count(shop.id)).toBe(processes * each + 1);
-    const operations = catalog.operations.page({}, null, 10_000);
-    expect(operations.map(({ id }) => id)).toEqual(
-      Array.from({ length: processes * each + 1 }, (_, index) => processes * each + 1 - index),
-    );
-    expect(new Set(operations.map(({ uid }) => Buffer.from(uid).toString("hex"))).size).toBe(operations.length);
-    expect(catalog.lastOperation()).toBe(operations.length);
-    expect(checkIntegrity(catalog)).toEqual([]);
-  });
+  test.each([2, 8])(
+    "COMMIT-3: %i processes commit at once, every operation stands exactly once and ids are dense",
+    async (processes) => {
+      const { catalog, shop } = await shopCatalog();
+      const each = processes === 2 ? 80 : 25;
+      const children = Array.from({ length: processes }, (_, seed) => startCommitter(catalog.path, seed + 1, each, seed % 2 === 0 ? 1 : 8));
+      await Promise.all(children.map(({ done }) => done));
+      for (const child of children) expect(child.acknowledged).toHaveLength(each);
+      expect(catalog.branches.count(shop.id)).toBe(processes * each + 1);
+      const operations = catalog.operations.page({}, null, 10_000);
+      expect(operations.map(({ id }) => id)).toEqual(
+        Array.from({ length: processes * each + 1 }, (_, index) => processes * each + 1 - index),
+      );
+      expect(new Set(operations.map(({ uid }) => Buffer.from(uid).toString("hex"))).size).toBe(operations.length);
+      expect(catalog.lastOperation()).toBe(operations.length);
+      expect(checkIntegrity(catalog)).toEqual([]);
+    },
+    120_000,
+  );
 
   test.each(["commit:begun", "commit:applied"] as const)(
     "COMMIT-4: a failure at %s changes nothing, and the next commit works",
@@ -215,7 +220,7 @@ describe("commit", () => {
     child.kill("SIGKILL");
     await child.done;
     await catalog.commit(drafts.fork(branch("main"), ["goes"]));
-  });
+  }, 120_000);
 
   test("COMMIT-8: a fact is stored without an operation, and for all processes", async () => {
     const { catalog, branch } = await shopCatalog();

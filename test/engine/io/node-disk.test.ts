@@ -29,6 +29,8 @@ function errorOf(act: () => unknown): EngineError {
 
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => (index * 7 + 1) % 251);
 
+const drift = (a: bigint, b: bigint): number => Math.abs(Number(a - b));
+
 describe("disk", () => {
   test("DISK-1: what is written is read, at any position; a read ends with the file", () => {
     const path = join(makeTemporaryFolder(), "file");
@@ -178,7 +180,6 @@ describe("disk", () => {
     disk.setModified(file, wanted);
     const after = disk.statFile(file);
     disk.close(file);
-    const drift = (a: bigint, b: bigint): number => Math.abs(Number(a - b));
     expect(drift(after.mtimeNs, wanted)).toBeLessThan(1000);
     expect(drift(statSync(path, { bigint: true }).atimeNs, before.atimeNs)).toBeLessThan(1000);
   });

@@ -1,8 +1,14 @@
 import { once } from "node:events";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { loadNative } from "#engine/io/load-native.ts";
 import { startScript } from "../../support/run-script.ts";
+import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
 
 const url = JSON.stringify(new URL("../../../src-main/engine/io/load-native.ts", import.meta.url).href);
 const PRINT = `
@@ -39,4 +45,23 @@ test("NATIVE-9: several workers use it at once, and come and go", async () => {
     }
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
+});
+
+test("NATIVE-8: an addon that is missing, broken or of other sources is not used", async () => {
+  const folder = makeTemporaryFolder();
+  const project = join(folder, "project");
+  cpSync(join(ROOT, "src-main/engine/io"), join(project, "src-main/engine/io"), { recursive: true });
+  cpSync(join(ROOT, "src-shared"), join(project, "src-shared"), { recursive: true });
+  cpSync(join(ROOT, "package.json"), join(project, "package.json"));
+  const release = join(project, "native/build/Release");
+  mkdirSync(release, { recursive: true });
+  const script = `
+    import { loadNative } from ${JSON.stringify(pathToFileURL(join(project, "src-main/engine/io/load-native.ts")).href)};
+    const native = loadNative();
+    console.log(native.kind + ": " + native.problem + ": " + native.hashPages(new Uint8Array(512), 512).length);
+  `;
+  const load = async (): Promise<string> => startScript(script).nextLine();
+  expect(await load()).toBe("fallback: not built; `npm run native` builds it: 16");
+  writeFileSync(join(release, "coppice_native.node"), "no library");
+  expect(await load()).toMatch(/^fallback: .*coppice_native\.node.*: 16$/);
 });

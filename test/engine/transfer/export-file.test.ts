@@ -80,7 +80,13 @@ test("EXPORT-2: a file that appears while the export is written is not replaced"
 test("EXPORT-3: nothing is exported into the store, not through a link either, nor onto a folder", async () => {
   const place = makePlace();
   symlinkSync(place.store, join(place.out, "link"));
-  const files = [join(place.store, "shop.db"), join(place.store, "new/shop.db"), join(place.out, "link/shop.db"), join(place.out, "link/new/shop.db"), place.out];
+  const files = [
+    join(place.store, "shop.db"),
+    join(place.store, "new/shop.db"),
+    join(place.out, "link/shop.db"),
+    join(place.out, "link/new/shop.db"),
+    place.out,
+  ];
   for (const file of files) await expect(put(place, file, true)).rejects.toMatchObject({ code: "bad-argument" });
   expect(readdirSync(place.store)).toEqual([]);
 });
@@ -140,7 +146,12 @@ test("EXPORT-7: a failure at any step leaves the target as it was and no other f
 
 test("EXPORT-7: what the writer throws is passed on and leaves nothing", async () => {
   const place = makePlace();
-  const attempt = exportFile(machine.disk, { file: join(place.out, "a.db"), overwrite: false, store: place.store, write: () => Promise.reject(new EngineError("cancelled", "Cancelled")) });
+  const attempt = exportFile(machine.disk, {
+    file: join(place.out, "a.db"),
+    overwrite: false,
+    store: place.store,
+    write: () => Promise.reject(new EngineError("cancelled", "Cancelled")),
+  });
   await expect(attempt).rejects.toMatchObject({ code: "cancelled" });
   expect(readdirSync(place.out)).toEqual([]);
 });
