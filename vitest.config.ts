@@ -11,6 +11,8 @@ export default defineConfig({
       { test: { name: "deep", include: ["test/{crash,model,race}/**/*.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 600_000 } },
       {
         plugins: [react()],
+        // Found while tests run, a dependency would be bundled anew and React loaded twice.
+        optimizeDeps: { include: ["react", "react-dom/client", "react/jsx-runtime", "react/jsx-dev-runtime", "@tanstack/react-query", "@tanstack/react-virtual", "radix-ui", "lucide-react", "cmdk", "valibot"] },
         test: {
           name: "browser",
           include: ["test/renderer/**/*.test.tsx"],

@@ -67,9 +67,9 @@ export function parseTtl(text: string): number {
   throw new EngineError("bad-argument", `A TTL of ${text} is out of bounds`, { hint: "From 1s to 10 years" });
 }
 
-/** A TTL, or `none`. */
-export function parseTtlOrNone(text: string): number | null {
-  return text === "none" ? null : parseTtl(text);
+/** A TTL, or `none`: kept as the word, because an option's value cannot be null. */
+export function parseTtlOrNone(text: string): number | "none" {
+  return text === "none" ? "none" : parseTtl(text);
 }
 
 /** Repeatable `KEY=VALUE`; the last of a key wins. */

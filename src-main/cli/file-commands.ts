@@ -46,6 +46,11 @@ export function addFileCommands(program: Command, cli: () => Cli): void {
 }
 
 async function checkout(cli: Cli, target: StateTarget, options: CheckoutOptions): Promise<void> {
+  if (options.takeTheirs && options.putMineOnTop)
+    throw new EngineError("bad-argument", "--take-theirs and --put-mine-on-top exclude each other");
+  if (target.at !== undefined && Object.keys(options).length > 0) {
+    throw new EngineError("bad-argument", `@${target.at} is a state that cannot change: there is nothing to choose about its file`);
+  }
   const result = await cli.withStore((store, work) => prepareFile(store, target, options, work));
   for (const warning of result.warnings) cli.terminal.warn(warning);
   cli.terminal.result(result, result.path);
@@ -58,13 +63,7 @@ export async function prepareFile(
   options: CheckoutOptions,
   work: LongWork,
 ): Promise<{ readonly path: string; readonly warnings: readonly string[] }> {
-  if (options.takeTheirs && options.putMineOnTop)
-    throw new EngineError("bad-argument", "--take-theirs and --put-mine-on-top exclude each other");
-  if (at !== undefined) {
-    if (Object.keys(options).length > 0)
-      throw new EngineError("bad-argument", `@${at} is a state that cannot change: there is nothing to choose about its file`);
-    return { ...(await store.openCheckpoint({ database, branch, at }, work)), warnings: [] };
-  }
+  if (at !== undefined) return { ...(await store.openCheckpoint({ database, branch, at }, work)), warnings: [] };
   const resolution = options.takeTheirs ? "take-theirs" : options.putMineOnTop ? "put-mine-on-top" : undefined;
   return store.checkout({ database, branch, resolve: resolution, waitMs: options.wait }, work);
 }

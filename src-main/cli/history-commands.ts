@@ -30,9 +30,10 @@ export function addHistoryCommands(program: Command, cli: () => Cli): void {
     .argument("[target]", "only of DB, or of DB@BRANCH")
     .option("--by <actor>", "only of this actor")
     .option("--limit <n>", "at most so many", parseRows, ROWS)
-    .action((text: string | undefined, { by: actor, limit }: { by?: string; limit: number }) =>
-      cli().ask((store) => store.operations({ ...operationScope(text), actor, limit }), showOperations, "No operations"),
-    );
+    .action((text: string | undefined, { by: actor, limit }: { by?: string; limit: number }) => {
+      const scope = operationScope(text);
+      return cli().ask((store) => store.operations({ ...scope, actor, limit }), showOperations, "No operations");
+    });
   program
     .command("undo")
     .description("undo an operation: your last one, or the one named")

@@ -16,9 +16,11 @@ export function addLabelCommands(program: Command, cli: () => Cli): void {
     .argument("<name>", "the new name")
     .option("--force", "also when the branch is protected")
     .action((text: string, name: string, { force }: Force) => {
-      const target = parseBranch(text);
-      if (text.includes("@")) return cli().act((store) => store.rename({ ...target, to: parseBranchName(name), force }));
-      return cli().act((store) => store.renameDatabase({ database: target.database, to: parseDatabaseName(name) }));
+      const { database, branch } = parseBranch(text);
+      const to = text.includes("@") ? parseBranchName(name) : parseDatabaseName(name);
+      return cli().act((store) =>
+        text.includes("@") ? store.rename({ database, branch, to, force }) : store.renameDatabase({ database, to }),
+      );
     });
   for (const verb of ["protect", "unprotect"] as const) {
     program
@@ -35,27 +37,28 @@ export function addLabelCommands(program: Command, cli: () => Cli): void {
     .argument("<target>", "DB[@BRANCH]", parseBranch)
     .option("--ttl <time>", "the new TTL, or none", parseTtlOrNone)
     .option("--force", "also when the branch is protected")
-    .action((target: BranchTarget, { ttl: ttlMs, force }: Force & { ttl?: number | null }) =>
-      cli().act((store) => store.touch({ ...target, ttlMs, force })),
+    .action((target: BranchTarget, { ttl, force }: Force & { ttl?: number | "none" }) =>
+      cli().act((store) => store.touch({ ...target, ttlMs: ttl === "none" ? null : ttl, force })),
     );
   program
     .command("meta")
     .description("print a branch's metadata, or set some of it")
     .argument("<target>", "DB[@BRANCH]", parseBranch)
-    .argument("[key=value...]", "what to set", collectMeta)
+    .argument("[key=value...]", "what to set")
     .option("--unset <keys...>", "keys to take away")
-    .action((target: BranchTarget, set: Meta | undefined, { unset }: { unset?: readonly string[] }) =>
-      changeMeta(cli(), target, set, unset),
+    .action((target: BranchTarget, pairs: readonly string[], { unset }: { unset?: readonly string[] }) =>
+      changeMeta(cli(), target, pairs, unset),
     );
 }
 
-function changeMeta(cli: Cli, target: BranchTarget, set: Meta | undefined, unset: readonly string[] = []): Promise<void> {
-  if (set === undefined && unset.length === 0) {
+function changeMeta(cli: Cli, target: BranchTarget, pairs: readonly string[], unset: readonly string[] = []): Promise<void> {
+  if (pairs.length === 0 && unset.length === 0) {
     return cli.ask(
       async (store) => (await store.branch(target)).meta,
       (meta, terminal) => (Object.keys(meta).length > 0 ? formatFacts(terminal, Object.entries(meta)) : ""),
     );
   }
+  const set = pairs.reduce<Meta>((before, pair) => collectMeta(pair, before), {});
   return cli.act(async (store) => {
     const { meta } = await store.branch(target);
     const kept = Object.entries(meta).filter(([key]) => !unset.includes(key));

@@ -23,7 +23,7 @@ export function addMoveCommands(program: Command, cli: () => Cli): void {
     );
   withMoveOptions(program.command("promote").description("make the state of one branch the head of another"))
     .argument("<target>", "DB@BRANCH: the branch that worked", parseNamedBranch)
-    .option("--onto <branch>", "the branch that takes its state", parseBranchName, "main")
+    .requiredOption("--onto <branch>", "the branch that takes its state", parseBranchName)
     .action(({ database, branch: source }: BranchTarget, { onto, ...options }: MoveOptions & { onto: string }) =>
       move(cli(), `${source} would be promoted onto ${onto}`, options, (store, choices, work) =>
         store.promote({ database, source, onto, ...choices }, work),

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "./fixtures.ts";
 
 test.beforeEach(({ face }) => {
@@ -54,4 +55,33 @@ test("DESKTOP-4: the page cannot reach Node, leave its address or open windows",
     ok: false,
     error: { code: "bad-argument" },
   });
+});
+
+test("DESKTOP-5: quitting asks while a job runs; stay keeps both, cancel ends both", async ({ app, page, folder }) => {
+  const large = join(folder, "large.db");
+  const database = new Database(large);
+  database.exec(
+    "create table t(b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 400) insert into t select randomblob(1000000) from n",
+  );
+  database.close();
+  await expect(page.getByRole("button", { name: /demo/i })).toBeVisible();
+  const jobs = await page.evaluateHandle((file) => {
+    const states: string[] = [];
+    window.coppice?.onEvent((event) => event.type === "job" && states.push(event.job.state));
+    void window.coppice?.request("database.inspect", { file });
+    return states;
+  }, large);
+  await expect.poll(() => jobs.jsonValue()).toContain("running");
+  const answer = (response: number) =>
+    app.electron?.evaluate(({ app: program, dialog }, chosen) => {
+      dialog.showMessageBox = () => Promise.resolve({ response: chosen, checkboxChecked: false });
+      program.quit();
+    }, response);
+  await answer(2);
+  expect(await page.evaluate(() => window.coppice?.request("app.hello", {}))).toMatchObject({ ok: true });
+  expect(await jobs.jsonValue()).not.toContain("cancelling");
+  const ended = new Promise((settle) => app.electron?.process().once("exit", settle));
+  // The connection ends with the app, often before the answer to this call is back.
+  await answer(1)?.catch(() => undefined);
+  expect(await ended).toBe(0);
 });

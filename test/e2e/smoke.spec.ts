@@ -4,7 +4,7 @@ test("E2E-1: the first start offers the demo, a file and a store; the demo opens
   await expect(page.getByRole("button", { name: /demo/i })).toBeVisible();
   await shoot("first-run");
   await page.getByRole("button", { name: /demo/i }).click();
-  await expect(page.getByRole("treegrid")).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole("treegrid")).toBeVisible({ timeout: 90_000 });
   await expect(page.getByRole("row").filter({ hasText: "main" }).first()).toBeVisible();
   await shoot("branches");
 });

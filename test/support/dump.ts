@@ -35,7 +35,8 @@ export function dumpConnection(database: Database.Database): string[] {
   const tables = database
     .prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' ORDER BY name")
     .all() as Table[];
-  for (const table of tables) lines.push(...tableLines(database, table));
+  const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck();
+  for (const table of tables) lines.push(...tableLines(database, table, columns));
   return lines;
 }
 
@@ -58,9 +59,9 @@ function schemaLines(database: Database.Database): string[] {
   return rows.map((row) => `schema ${row.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("hex") : String(cell))).join(" ")}`);
 }
 
-function tableLines(database: Database.Database, table: Table): string[] {
+function tableLines(database: Database.Database, table: Table, columnNames: Database.Statement): string[] {
   try {
-    const columns = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1").pluck().all(table.name) as string[];
+    const columns = columnNames.all(table.name) as string[];
     const starts = Array.from(
       { length: Math.max(1, Math.ceil(columns.length / COLUMNS_A_STATEMENT)) },
       (_, index) => index * COLUMNS_A_STATEMENT,

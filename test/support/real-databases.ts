@@ -10,7 +10,7 @@ export interface RealDatabase {
 }
 
 export const REAL_DATABASES: readonly RealDatabase[] = [
-  fromDebian("the coordinate systems of PROJ (91 tables and views, triggers)", "/usr/share/proj/proj.db", "proj-data"),
+  fromDebian("the coordinate systems of PROJ (views, 35 triggers)", "/usr/share/proj/proj.db", "proj-data"),
   fromDebian("the help of Qt SVG (compressed pages as blobs)", "/usr/share/qt5/doc/qtsvg.qch", "qtsvg5-doc"),
   fromDebian("the input method tables of IBus for mathematics", "/usr/share/ibus-table/tables/mathwriter-ibus.db", "ibus-table-latex"),
 ];

@@ -6,10 +6,10 @@ import { Random } from "./random.ts";
 
 const CUSTOMERS = 4_000;
 const PRODUCTS = 600;
-const ORDERS = 30_000;
+const ORDERS = 20_000;
 /** 2026-01-01T00:00:00Z, in seconds; orders run on from here for eleven months. */
 const FIRST_ORDER = 1_767_225_600;
-const SECONDS_BETWEEN_ORDERS = 960;
+const SECONDS_BETWEEN_ORDERS = 1_440;
 /** Beyond 2^53: payment references do not fit a JavaScript number. */
 const FIRST_PAYMENT = 9_007_199_254_740_993n;
 
@@ -115,7 +115,7 @@ const THINGS = [
 const STATUSES = ["shipped", "shipped", "shipped", "shipped", "paid", "new", "cancelled", "refunded"] as const;
 const NOTES = ["Rings twice.", "Asked for an invoice by post.", "Leave with the neighbour.", "Prefers e-mail."] as const;
 
-/** Writes the shop (about 9 MiB) to `file`, which must not exist. The same bytes every time. */
+/** Writes the shop (about 7 MiB) to `file`, which must not exist. The same bytes every time. */
 export function writeDemoDatabase(file: string): void {
   const database = new Database(file);
   try {
@@ -182,7 +182,7 @@ function addOrders(database: Database.Database, random: Random, prices: readonly
   const addOrder = database.prepare("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?)");
   const addLine = database.prepare("INSERT INTO order_lines VALUES (?, ?, ?, ?, ?)");
   for (let id = 1; id <= ORDERS; id += 1) {
-    const placed = FIRST_ORDER + id * SECONDS_BETWEEN_ORDERS + random.whole(0, 900);
+    const placed = FIRST_ORDER + id * SECONDS_BETWEEN_ORDERS + random.whole(0, 1_400);
     const status = random.pick(STATUSES);
     let total = 0;
     const lines = random.whole(1, 4);

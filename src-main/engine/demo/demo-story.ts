@@ -34,13 +34,13 @@ const MAIN_IN_NOVEMBER: readonly DemoStep[] = [
   {
     do: "sql",
     branch: "main",
-    sql: "UPDATE orders SET status = 'shipped' WHERE status = 'paid' AND id <= 29000; UPDATE products SET stock = stock + 40 WHERE stock < 10;",
+    sql: "UPDATE orders SET status = 'shipped' WHERE status = 'paid' AND id <= 19000; UPDATE products SET stock = stock + 40 WHERE stock < 10;",
   },
   { do: "checkpoint", branch: "main", name: "nightly-11-29", message: "Nightly run of 29 November" },
   {
     do: "sql",
     branch: "main",
-    sql: "INSERT INTO customers SELECT 4000 + id, name, 'new-' || email, city, country, 0, NULL FROM customers WHERE id <= 25; UPDATE orders SET status = 'cancelled' WHERE status = 'new' AND id < 27000;",
+    sql: "INSERT INTO customers SELECT 4000 + id, name, 'new-' || email, city, country, 0, NULL FROM customers WHERE id <= 25; UPDATE orders SET status = 'cancelled' WHERE status = 'new' AND id < 17000;",
   },
   { do: "checkpoint", branch: "main", name: "q4-close", message: "Books closed for the quarter" },
 ];
@@ -81,7 +81,7 @@ const CENTS: readonly DemoStep[] = [
   },
   { do: "checkpoint", branch: "try-cents-null-safe", name: "null-safe", message: "Trigger in place; breaks the importer" },
   { do: "label", branch: "try-cents-null-safe", status: "fail" },
-  { do: "sql", branch: "fix/tax-rounding", sql: "UPDATE order_lines SET price = round(price * 1.19, 2) / 1.19 WHERE order_id > 29000;" },
+  { do: "sql", branch: "fix/tax-rounding", sql: "UPDATE order_lines SET price = round(price * 1.19, 2) / 1.19 WHERE order_id > 19000;" },
   { do: "checkpoint", branch: "fix/tax-rounding", name: "rounded-once" },
   { do: "label", branch: "fix/tax-rounding", status: "pass" },
 ];
@@ -95,7 +95,7 @@ const SPLIT: readonly DemoStep[] = [
   },
   { do: "checkpoint", branch: "try-split", name: "after-ddl", message: "Empty order_totals" },
   { do: "sql", branch: "try-split", sql: "INSERT INTO order_totals SELECT id, CAST(round(total * 100) AS INTEGER) FROM orders;" },
-  { do: "checkpoint", branch: "try-split", name: "copied-totals", message: "30,000 totals copied" },
+  { do: "checkpoint", branch: "try-split", name: "copied-totals", message: "20,000 totals copied" },
   {
     do: "sql",
     branch: "try-split",
@@ -141,14 +141,14 @@ const FIXES: readonly DemoStep[] = [
   {
     do: "sql",
     branch: "fix/refunds",
-    sql: "UPDATE orders SET refunded_at = placed_at WHERE status = 'refunded' AND refunded_at IS NULL; UPDATE orders SET status = 'refunded', refunded_at = '2026-11-28T09:00:00.000Z' WHERE id BETWEEN 29500 AND 29520;",
+    sql: "UPDATE orders SET refunded_at = placed_at WHERE status = 'refunded' AND refunded_at IS NULL; UPDATE orders SET status = 'refunded', refunded_at = '2026-11-28T09:00:00.000Z' WHERE id BETWEEN 19500 AND 19520;",
   },
   { do: "checkpoint", branch: "fix/refunds", name: "dates-back", message: "21 refunds dated" },
   { do: "fork", from: "fix/refunds", at: "dates-back", branch: "fix/refunds-partial", meta: about("Refund single lines") },
   {
     do: "sql",
     branch: "fix/refunds-partial",
-    sql: "ALTER TABLE order_lines ADD COLUMN refunded INTEGER NOT NULL DEFAULT 0; UPDATE order_lines SET refunded = 1 WHERE order_id BETWEEN 29500 AND 29520 AND line = 1;",
+    sql: "ALTER TABLE order_lines ADD COLUMN refunded INTEGER NOT NULL DEFAULT 0; UPDATE order_lines SET refunded = 1 WHERE order_id BETWEEN 19500 AND 19520 AND line = 1;",
   },
   { do: "checkpoint", branch: "fix/refunds-partial", name: "first-lines" },
   { do: "label", branch: "fix/refunds-partial", status: "pass" },
@@ -199,14 +199,14 @@ const AGENTS: readonly DemoStep[] = [
   {
     do: "sql",
     branch: "agent/2026-11-30/support-triage-17",
-    sql: "INSERT INTO order_events(order_id, was, became) VALUES (29871, 'shipped', 'question'), (29902, 'paid', 'question'), (29955, 'shipped', 'damaged'); UPDATE customers SET note = 'Waits for an answer since Monday.' WHERE id IN (11, 47, 3050);",
+    sql: "INSERT INTO order_events(order_id, was, became) VALUES (19871, 'shipped', 'question'), (19902, 'paid', 'question'), (19955, 'shipped', 'damaged'); UPDATE customers SET note = 'Waits for an answer since Monday.' WHERE id IN (11, 47, 3050);",
   },
   { do: "label", branch: "agent/2026-11-30/support-triage-16", status: "pass" },
   { do: "label", branch: "agent/2026-11-30/support-triage-17", status: "running" },
   {
     do: "sql",
     branch: "agent/2026-11-30/refund-audit-04",
-    sql: "DELETE FROM order_lines WHERE order_id IN (SELECT id FROM orders WHERE status = 'refunded' AND id > 25000); DELETE FROM orders WHERE status = 'refunded' AND id > 25000;",
+    sql: "DELETE FROM order_lines WHERE order_id IN (SELECT id FROM orders WHERE status = 'refunded' AND id > 15000); DELETE FROM orders WHERE status = 'refunded' AND id > 15000;",
   },
   { do: "checkpoint", branch: "agent/2026-11-30/refund-audit-04", name: "audit", message: "Deleted what it should have listed" },
   { do: "label", branch: "agent/2026-11-30/refund-audit-04", status: "fail" },
@@ -223,7 +223,7 @@ const MAIN_TODAY: readonly DemoStep[] = [
   {
     do: "sql",
     branch: "main",
-    sql: "UPDATE products SET stock = stock - 1 WHERE id % 50 = 0; UPDATE orders SET status = 'paid' WHERE status = 'new' AND id > 29900;",
+    sql: "UPDATE products SET stock = stock - 1 WHERE id % 50 = 0; UPDATE orders SET status = 'paid' WHERE status = 'new' AND id > 19900;",
   },
 ];
 

@@ -11,7 +11,7 @@ import type { ImportNote } from "#shared/views.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "./long-work.ts";
 import { sqliteMessage } from "./report-content.ts";
-import { counted, note, warning } from "./report-file.ts";
+import { grouped, note, warning } from "./report-file.ts";
 import type { SchemaTable } from "./report-schema.ts";
 
 const OBJECTS_MAX = 2_000;
@@ -31,17 +31,19 @@ export async function missingNotes(database: Database.Database, tables: readonly
   const missing: Missing = { functions: new Map(), collations: new Map(), modules: new Map(), tables: new Map() };
   collectIndexCollations(database, missing);
   const views = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck().all() as string[];
-  const objects = [
-    ...views.map((name) => ({ name, sql: [selectFrom(name)] })),
-    ...tables.filter((table) => table.type !== "shadow").map((table) => ({ name: table.name, sql: tableStatements(database, table) })),
-  ];
-  for (const object of objects.slice(0, OBJECTS_MAX)) {
-    for (const sql of object.sql) tryPrepare(database, object.name, sql, missing);
+  const own = tables.filter((table) => table.type !== "shadow");
+  for (const view of views.slice(0, OBJECTS_MAX)) {
+    tryPrepare(database, view, selectFrom(view), missing);
     await breathe(work);
   }
+  for (const table of own.slice(0, OBJECTS_MAX)) {
+    for (const sql of tableStatements(database, table)) tryPrepare(database, table.name, sql, missing);
+    await breathe(work);
+  }
+  const many = Math.max(views.length, own.length);
   const skipped =
-    objects.length > OBJECTS_MAX
-      ? [note("Functions and collations", `Looked for in ${counted(OBJECTS_MAX, "table")} of ${counted(objects.length, "table")}`, "Kept")]
+    many > OBJECTS_MAX
+      ? [note("Functions and collations", `Looked for in the first ${grouped(OBJECTS_MAX)} of ${grouped(many)} tables or views`, "Kept")]
       : [];
   return [...describe(missing), ...skipped];
 }

@@ -25,13 +25,23 @@ const PRELUDE = `
   const open = (path) => ProcessLock.open(path, { disk, native: loadNative() });
 `;
 
+const lockPath = (): string => join(makeTemporaryFolder(), "some.lock");
+
+const busyOf = (lock: ProcessLock): EngineError => {
+  try {
+    lock.acquire(20);
+  } catch (error) {
+    if (error instanceof EngineError) return error;
+  }
+  throw new Error("the lock was not busy");
+};
+
 describe.each(kinds)("$name", ({ native, environment }) => {
   const open = (path: string): ProcessLock => {
     const lock = ProcessLock.open(path, { disk, native });
     onTestFinished(() => lock.close());
     return lock;
   };
-  const lockPath = (): string => join(makeTemporaryFolder(), "some.lock");
   const startHolder = (path: string, mode = "exclusive"): Script => {
     const script = startScript(
       `${PRELUDE} open(${JSON.stringify(path)}).acquire(0, "${mode}"); console.log("held"); setInterval(() => {}, 1e6);`,
@@ -40,15 +50,6 @@ describe.each(kinds)("$name", ({ native, environment }) => {
     onTestFinished(script.kill);
     return script;
   };
-  const busyOf = (lock: ProcessLock): EngineError => {
-    try {
-      lock.acquire(20);
-    } catch (error) {
-      if (error instanceof EngineError) return error;
-    }
-    throw new Error("the lock was not busy");
-  };
-
   test("LOCK-1: two locks of one process exclude each other", () => {
     const path = lockPath();
     const [a, b] = [open(path), open(path)];

@@ -6,7 +6,7 @@ import { renderApp } from "../support/render-app.tsx";
 import { jobView } from "../support/views.ts";
 
 test("REPORT-11: a long reading shows its own job, not one that ran before, and Cancel stops it", async () => {
-  let stop = () => {};
+  let stop: (() => void) | undefined;
   const other = jobView({ id: "other", title: "Verify the store" });
   const api = renderApp("branches", {
     "job.list": () => [other],
@@ -15,7 +15,7 @@ test("REPORT-11: a long reading shows its own job, not one that ran before, and 
         stop = () => reject(new FakeFailure("cancelled", "Inspect cancelled"));
       }),
     "job.cancel": () => {
-      stop();
+      stop?.();
       return null;
     },
   });

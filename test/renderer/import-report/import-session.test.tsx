@@ -11,7 +11,7 @@ import {
   inspectPath,
   startImport,
 } from "../../../src-renderer/import-report/import-session.ts";
-import { FakeFailure, installFakeApi, type FakeApi } from "../support/fake-api.ts";
+import { FakeFailure, installFakeApi, type FakeApi, type FakeHandlers } from "../support/fake-api.ts";
 import { helloView, sampleHandlers } from "../support/sample-store.ts";
 import { databaseView, importReport, operationView, storeView } from "../support/views.ts";
 
@@ -26,6 +26,14 @@ const created = () => ({
   report: null,
   storedBytes: 1,
 });
+
+function failingInspect(code: "encrypted" | "cancelled"): FakeHandlers {
+  return {
+    "database.inspect": () => {
+      throw new FakeFailure(code, "a.db looks encrypted");
+    },
+  };
+}
 
 beforeEach(() => {
   fake = installFakeApi({ ...sampleHandlers(), "database.create": created });
@@ -99,16 +107,11 @@ test("REPORT-7: what cannot be imported is never sent", async () => {
 });
 
 test("REPORT-8: an unreadable file names itself and can be retried; a cancelled reading goes back to where it came from", async () => {
-  const fail = (code: "encrypted" | "cancelled") => ({
-    "database.inspect": () => {
-      throw new FakeFailure(code, "a.db looks encrypted");
-    },
-  });
-  fake.handle(fail("encrypted"));
+  fake.handle(failingInspect("encrypted"));
   await inspectPath(api, "/home/you/a.db");
   expect(importState.get()).toMatchObject({ step: "failed", path: "/home/you/a.db", fileName: "a.db", error: { code: "encrypted" } });
   showScreen("import");
-  fake.handle(fail("cancelled"));
+  fake.handle(failingInspect("cancelled"));
   await inspectPath(api, "/home/you/a.db");
   expect([importState.get().step, appState.get().screen]).toEqual(["idle", "branches"]);
 });

@@ -1,0 +1,34 @@
+/**
+ * The figures that Coppice has to reach, each next to a limit that is measured in the same run on the same disk.
+ *
+ *   npm run bench [-- [SUITE…] [--dir FOLDER]]     FOLDER: on the disk to measure; default: the system's temporary folder
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, loadavg, release, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { filesystemOf } from "#engine/io/filesystem.ts";
+import { loadNative } from "#engine/io/load-native.ts";
+import { forkSuite } from "./suites/fork.ts";
+import { Bench, type Suite } from "./support.ts";
+
+const SUITES: readonly Suite[] = [forkSuite];
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { dir: { type: "string" } } });
+const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no suite ${unknown.join(", ")}. Suites: ${SUITES.map((suite) => suite.name).join(", ")}`);
+  process.exit(2);
+}
+const bench = new Bench(mkdtempSync(join(values.dir ?? tmpdir(), "coppice-bench-")));
+console.log(`${new Date().toISOString()}  Node ${process.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}`);
+try {
+  for (const suite of SUITES) {
+    if (positionals.length > 0 && !positionals.includes(suite.name)) continue;
+    console.log(`\n${suite.name}: ${suite.about}   [load ${loadavg()[0]?.toFixed(1)}]`);
+    await suite.run(bench);
+  }
+} finally {
+  rmSync(bench.folder, { recursive: true, force: true });
+}
+if (bench.missed.length > 0) console.log(`\n${bench.missed.length} missed:\n  ${bench.missed.join("\n  ")}`);
