@@ -11,7 +11,8 @@ const name = (kind: NameKind) => v.pipe(v.string(), v.check((text) => nameProble
 const database = name("database");
 const branch = name("branch");
 const checkpoint = name("checkpoint");
-const at = v.pipe(v.string(), v.check((text) => parseAt(text) !== null, "Expected a checkpoint name, v12 or an ISO time"));
+/** A custom schema, so that its failure is told from a bad name. */
+const at = v.custom<string>((text) => typeof text === "string" && parseAt(text) !== null, "Expected a checkpoint name, v12 or an ISO time");
 const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
 const path = v.pipe(v.string(), v.minLength(1), v.maxLength(4096));
 const ttlMs = v.pipe(v.number(), v.integer(), v.minValue(LIMITS.ttlMsMin), v.maxValue(LIMITS.ttlMsMax));

@@ -21,7 +21,6 @@ export const ERROR_CODES = {
   "protected": { exit: 3 },
   "checkout-busy": { exit: 3 },
   "checkout-stale": { exit: 3 },
-  "no-checkout": { exit: 3 },
   "stale-precondition": { exit: 3 },
   "undo-blocked": { exit: 3 },
   "nothing-to-undo": { exit: 3 },

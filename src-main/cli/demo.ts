@@ -1,5 +1,5 @@
-import Database from "better-sqlite3";
 import { buildDemo } from "#engine/demo/build-demo.ts";
+import { runSql } from "#engine/demo/run-sql.ts";
 import { createStore, openStore } from "#engine/store.ts";
 import type { Store } from "#engine/store-api.ts";
 import { openDemoStore } from "#host/demo-store.ts";
@@ -9,14 +9,5 @@ import { openDemoStore } from "#host/demo-store.ts";
  * because the demo's own SQL runs in this one.
  */
 export function openDemo(): Promise<Store> {
-  return openDemoStore({ createStore, openStore, fillDemo: (store) => buildDemo(store, runSql) });
-}
-
-function runSql(path: string, sql: string): void {
-  const connection = new Database(path, { fileMustExist: true });
-  try {
-    connection.exec(sql);
-  } finally {
-    connection.close();
-  }
+  return openDemoStore({ createStore, openStore, fillDemo: (store, work) => buildDemo(store, runSql, work) }, {});
 }

@@ -41,7 +41,7 @@ export const MENU_ITEMS: readonly { readonly label: string; readonly items: read
       { role: "paste" },
       { role: "selectAll" },
       line,
-      { command: "edit.filter", label: "Filter Branches", keys: "CmdOrCtrl+F" },
+      { command: "edit.filter", label: "Filter", keys: "CmdOrCtrl+F" },
     ],
   },
   {

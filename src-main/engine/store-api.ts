@@ -3,9 +3,9 @@
  * host's handlers all call this. `store.ts` implements it.
  */
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
-import type { Work } from "./segments/page-source.ts";
+import type { PhasedWork } from "./transfer/long-work.ts";
 
-type Verb<K extends RequestName> = (input: RequestInput<K>, work?: Work & { readonly phase?: (name: string) => void }) => Promise<RequestOutput<K>>;
+type Verb<K extends RequestName> = (input: RequestInput<K>, work?: PhasedWork) => Promise<RequestOutput<K>>;
 
 export interface StoreVerbs {
   status: Verb<"store.status">;

@@ -6,6 +6,7 @@
  *   await store.fork({ database: "shop", branch: "main", newBranch: "try" });
  */
 import { userInfo } from "node:os";
+import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { StoreView } from "#shared/views.ts";
 import { listBranches, changedBranches } from "./branches/branch-lists.ts";
@@ -36,7 +37,9 @@ import { nodeDisk } from "./io/node-disk.ts";
 import { ProcessLock } from "./io/process-lock.ts";
 import { LocalObjectStore } from "./objects/local-object-store.ts";
 import { FrameCache } from "./segments/frame-cache.ts";
+import { parseInput } from "./parse-request.ts";
 import type { OpenOptions, Store } from "./store-api.ts";
+import type { PhasedWork } from "./transfer/long-work.ts";
 import { purgeTime } from "./upkeep/clock-guard.ts";
 import { gc } from "./upkeep/gc.ts";
 import { TemporaryFolder } from "./upkeep/temporary-folder.ts";
@@ -77,7 +80,7 @@ export async function createStore(spec: string, options: OpenOptions = {}, ports
 export async function openStore(spec: string, options: OpenOptions = {}, ports: StorePorts = {}): Promise<Store> {
   const { disk, native, clock, randomness } = machine(ports);
   const paths = new StorePaths(locateStore(spec));
-  if (!disk.stat(paths.catalog)) throw new EngineError("store-not-found", `There is no store at ${paths.root}`, { hint: "Make one with `coppice init`", details: { path: paths.root } });
+  if (!disk.stat(paths.catalog)) throw new EngineError("store-not-found", `There is no store at ${paths.root}`, { hint: "Make one first", details: { path: paths.root } });
   const catalog = Catalog.open(paths.catalog, { disk, native });
   const temporary = catalog.readOnly ? null : new TemporaryFolder(disk, native, paths.temporary);
   const temporaryFolder = temporary?.path ?? paths.temporary;
@@ -145,38 +148,38 @@ class LocalStore implements Store {
     };
   }
 
-  verify: Store["verify"] = (_input, work) => verify(this.#parts, work);
-  gc: Store["gc"] = (input, work) => gc(this.#parts, input, work);
-  usage: Store["usage"] = async (input) => usage(this.#parts, input);
-  databases: Store["databases"] = async () => this.#parts.catalog.databases.live().map((database) => databaseView(this.#parts, database));
-  inspect: Store["inspect"] = (input, work) => inspect(this.#parts, input, work);
-  create: Store["create"] = (input, work) => create(this.#parts, input, work);
-  drop: Store["drop"] = (input) => this.#publish(() => drop(this.#parts, input));
-  renameDatabase: Store["renameDatabase"] = (input) => renameDatabase(this.#parts, input);
-  export: Store["export"] = (input, work) => exportDatabase(this.#parts, input, work);
-  branches: Store["branches"] = async (input) => listBranches(this.#parts, input);
-  branchChanges: Store["branchChanges"] = async (input) => changedBranches(this.#parts, input);
-  branch: Store["branch"] = async (input) => branchDetail(this.#parts, findBranch(this.#parts, input.database, input.branch));
-  history: Store["history"] = async (input) => history(this.#parts, input);
-  checkout: Store["checkout"] = (input, work) => this.#publish(() => checkout(this.#parts, input, work));
-  checkpoint: Store["checkpoint"] = (input) => this.#publish(() => checkpoint(this.#parts, input));
-  fork: Store["fork"] = (input) => (input.withUnsaved ? this.#publish(() => fork(this.#parts, input)) : fork(this.#parts, input));
-  rollback: Store["rollback"] = (input, work) => this.#publish(() => rollback(this.#parts, input, work));
-  promote: Store["promote"] = (input, work) => this.#publish(() => promote(this.#parts, input, work));
-  destroy: Store["destroy"] = (input) => this.#publish(() => destroy(this.#parts, input));
-  restore: Store["restore"] = (input) => restore(this.#parts, input);
-  rename: Store["rename"] = (input) => rename(this.#parts, input);
-  protect: Store["protect"] = (input) => protect(this.#parts, input);
-  touch: Store["touch"] = (input) => touch(this.#parts, input);
-  setMeta: Store["setMeta"] = (input) => setMeta(this.#parts, input);
-  renameCheckpoint: Store["renameCheckpoint"] = (input) => renameCheckpoint(this.#parts, input);
-  deleteCheckpoint: Store["deleteCheckpoint"] = (input) => deleteCheckpoint(this.#parts, input);
-  openCheckpoint: Store["openCheckpoint"] = (input, work) => openVersion(this.#parts, input, work);
-  trash: Store["trash"] = async () => listTrash(this.#parts);
-  operations: Store["operations"] = async (input) => listOperations(this.#parts, input);
-  previewUndo: Store["previewUndo"] = async (input) => previewUndo(this.#parts, input.operation);
-  undo: Store["undo"] = (input, work) => this.#publish(() => undo(this.#parts, input, work));
-  redo: Store["redo"] = (input, work) => this.#publish(() => redo(this.#parts, input, work));
+  verify = this.#verb("store.verify", (parts, _input, work) => verify(parts, work));
+  gc = this.#verb("store.gc", gc);
+  usage = this.#verb("store.usage", usage);
+  databases = this.#verb("database.list", (parts) => parts.catalog.databases.live().map((database) => databaseView(parts, database)));
+  inspect = this.#verb("database.inspect", inspect);
+  create = this.#verb("database.create", create);
+  drop = this.#verb("database.drop", drop, "publishes");
+  renameDatabase = this.#verb("database.rename", renameDatabase);
+  export = this.#verb("database.export", exportDatabase);
+  branches = this.#verb("branch.list", listBranches);
+  branchChanges = this.#verb("branch.changes", changedBranches);
+  branch = this.#verb("branch.get", (parts, input) => branchDetail(parts, findBranch(parts, input.database, input.branch)));
+  history = this.#verb("branch.history", history);
+  checkout = this.#verb("branch.checkout", checkout, "publishes");
+  checkpoint = this.#verb("branch.checkpoint", checkpoint, "publishes");
+  fork = this.#verb("branch.fork", (parts, input) => (input.withUnsaved ? parts.writers.whilePublishing(() => fork(parts, input)) : fork(parts, input)));
+  rollback = this.#verb("branch.rollback", rollback, "publishes");
+  promote = this.#verb("branch.promote", promote, "publishes");
+  destroy = this.#verb("branch.destroy", destroy, "publishes");
+  restore = this.#verb("branch.restore", restore);
+  rename = this.#verb("branch.rename", rename);
+  protect = this.#verb("branch.protect", protect);
+  touch = this.#verb("branch.touch", touch);
+  setMeta = this.#verb("branch.setMeta", setMeta);
+  renameCheckpoint = this.#verb("checkpoint.rename", renameCheckpoint);
+  deleteCheckpoint = this.#verb("checkpoint.delete", deleteCheckpoint);
+  openCheckpoint = this.#verb("checkpoint.open", openVersion);
+  trash = this.#verb("trash.list", listTrash);
+  operations = this.#verb("operation.list", listOperations);
+  previewUndo = this.#verb("operation.preview", (parts, input) => previewUndo(parts, input.operation));
+  undo = this.#verb("operation.undo", undo, "publishes");
+  redo = this.#verb("operation.redo", redo, "publishes");
 
   checkoutPath(database: string, branch: string): string {
     return this.#parts.paths.checkout(database, branch);
@@ -209,8 +212,14 @@ class LocalStore implements Store {
     this.#temporary?.remove();
   }
 
-  /** Verbs that may write segment files keep gc away until their operation has committed. */
-  #publish<T>(act: () => Promise<T>): Promise<T> {
-    return this.#parts.writers.whilePublishing(act);
+  /**
+   * Checks the input, then acts. What "publishes" may write segment files: gc is kept away until its operation has
+   * committed.
+   */
+  #verb<K extends RequestName>(name: K, act: (parts: Parts, input: RequestInput<K>, work: PhasedWork) => RequestOutput<K> | Promise<RequestOutput<K>>, kind?: "publishes") {
+    return async (input: RequestInput<K>, work: PhasedWork = {}): Promise<RequestOutput<K>> => {
+      const parsed = parseInput(name, input);
+      return kind === "publishes" ? this.#parts.writers.whilePublishing(async () => act(this.#parts, parsed, work)) : act(this.#parts, parsed, work);
+    };
   }
 }

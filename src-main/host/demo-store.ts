@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { DemoWork } from "#engine/demo/build-demo.ts";
 import type { Store } from "#engine/store-api.ts";
 import { configFolder } from "./config-folder.ts";
 import type { EngineEntry } from "./engine-entry.ts";
@@ -8,7 +9,10 @@ import { isOtherAlive } from "./processes.ts";
 const UNFINISHED = /^demo\.coppice\.(\d+)\.new$/;
 
 /** Opens the demo store; makes it first when it is not there. Built aside and renamed: half a demo is never opened. */
-export async function openDemoStore(entry: Pick<EngineEntry, "createStore" | "openStore" | "fillDemo">): Promise<Store> {
+export async function openDemoStore(
+  entry: Pick<EngineEntry, "createStore" | "openStore" | "fillDemo">,
+  work: DemoWork,
+): Promise<Store> {
   const folder = configFolder();
   const place = join(folder, "demo.coppice");
   if (existsSync(place)) return await entry.openStore(place, {});
@@ -18,7 +22,7 @@ export async function openDemoStore(entry: Pick<EngineEntry, "createStore" | "op
   try {
     const store = await entry.createStore(unfinished, {});
     try {
-      await entry.fillDemo(store);
+      await entry.fillDemo(store, work);
     } finally {
       await store.close();
     }

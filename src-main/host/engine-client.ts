@@ -12,8 +12,9 @@ import { entryFile } from "./program.ts";
 
 /** After this the worker is ended whatever it does; longer than what it gives its own jobs to stop. */
 const CLOSE_WAIT_MS = 6_000;
-/** A worker that lived this long is replaced at once when it dies, others at the next request: no loop of crashes. */
+/** A worker that lived this long is replaced at once when it dies; others after a pause that doubles: no loop of crashes. */
 const PROVEN_AFTER_MS = 10_000;
+const PAUSE_MS = { first: 500, most: 60_000 } as const;
 const OPENING: ReadonlySet<EngineRequestName> = new Set(["store.open", "store.create", "store.demo"]);
 
 interface Waiting {
@@ -32,6 +33,8 @@ export class EngineClient {
   /** Path of the open store, to open it again in a new worker. */
   #storePath: string | null = null;
   #died = false;
+  #pauseMs: number = PAUSE_MS.first;
+  #restart: NodeJS.Timeout | null = null;
   #reopening: Promise<Result<unknown> | null> = Promise.resolve(null);
   #closing = false;
 
@@ -43,13 +46,12 @@ export class EngineClient {
   /** Never rejects. */
   async request(name: EngineRequestName, input: unknown): Promise<Result<unknown>> {
     if (this.#closing) return died("Coppice is ending");
-    if (!this.#worker) {
-      this.#start();
-      this.#reopening = this.#reopen(name);
-    }
+    if (!this.#worker) this.#start();
+    if (this.#died) this.#reopening = this.#reopen(name);
     // Requests that arrive meanwhile wait as well: the new worker must have the store before they reach it.
     const reopened = await this.#reopening;
-    return reopened && !reopened.ok ? reopened : await this.#post(name, input);
+    // Another store may be opened although the one that was open cannot be.
+    return reopened && !reopened.ok && !OPENING.has(name) ? reopened : await this.#post(name, input);
   }
 
   get storePath(): string | null {
@@ -63,6 +65,7 @@ export class EngineClient {
   /** Cancels running jobs, closes the store and ends the worker. */
   async close(): Promise<void> {
     this.#closing = true;
+    if (this.#restart) clearTimeout(this.#restart);
     const worker = this.#worker;
     if (!worker) return;
     const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
@@ -72,11 +75,12 @@ export class EngineClient {
     clearTimeout(timer);
   }
 
+  /** Opens the store again in a new worker. When that fails, the next request tries it once more. */
   async #reopen(name: EngineRequestName): Promise<Result<unknown> | null> {
-    if (!this.#died) return null;
     this.#died = false;
     const reopened = this.#storePath === null || OPENING.has(name) ? null : await this.#post("store.open", { spec: this.#storePath });
     if (!reopened || reopened.ok) this.#onEvent({ type: "connection", state: "open" });
+    else this.#died = true;
     return reopened;
   }
 
@@ -135,7 +139,20 @@ export class EngineClient {
     if (this.#closing) return;
     this.#died = true;
     this.#onEvent({ type: "connection", state: "lost" });
-    if (this.#storePath !== null && Date.now() - this.#startedAt > PROVEN_AFTER_MS) void this.request("store.status", {});
+    this.#restartLater();
+  }
+
+  /** The screens say that they are not connected: they are again as soon as a worker lives, also when nobody asks anything. */
+  #restartLater(): void {
+    if (this.#restart) return;
+    const proven = Date.now() - this.#startedAt > PROVEN_AFTER_MS;
+    const pauseMs = proven ? 0 : this.#pauseMs;
+    this.#pauseMs = proven ? PAUSE_MS.first : Math.min(this.#pauseMs * 2, PAUSE_MS.most);
+    this.#restart = setTimeout(() => {
+      this.#restart = null;
+      void this.request("job.list", {});
+    }, pauseMs);
+    this.#restart.unref();
   }
 }
 

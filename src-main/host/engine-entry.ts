@@ -1,5 +1,6 @@
 import type { RequestInput } from "#shared/contract.ts";
 import type { DoctorView, ImportReport } from "#shared/views.ts";
+import type { DemoWork } from "#engine/demo/build-demo.ts";
 import type { OpenOptions, Store } from "#engine/store-api.ts";
 import type { JobWork } from "./jobs.ts";
 
@@ -11,6 +12,6 @@ export interface EngineEntry {
   inspectFile(input: RequestInput<"database.inspect">, work: JobWork): Promise<ImportReport>;
   /** The machine, and the store when one is open. */
   diagnose(store: Store | null): Promise<DoctorView>;
-  /** Fills an empty store with the demo database and its history. */
-  fillDemo(store: Store): Promise<void>;
+  /** Fills an empty store with the demo database and its history; throws `cancelled`. */
+  fillDemo(store: Store, work: DemoWork): Promise<void>;
 }

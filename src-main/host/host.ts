@@ -12,7 +12,7 @@ import type { EngineRequestName } from "./engine-protocol.ts";
 import { EngineClient } from "./engine-client.ts";
 import { programName } from "./program.ts";
 import type { Settings, Theme } from "./settings.ts";
-import { parseRequest } from "./validate.ts";
+import { parseRequest } from "#engine/parse-request.ts";
 
 /** What only the program around the host can do. */
 export interface Face {

@@ -7,7 +7,7 @@ import type { FromEngine, ToEngine } from "./engine-protocol.ts";
 import { handle, type HandlerParts } from "./handlers.ts";
 import { JobRegistry } from "./jobs.ts";
 import { OpenedStore } from "./opened-store.ts";
-import { parseRequest } from "./validate.ts";
+import { parseRequest } from "#engine/parse-request.ts";
 
 /** How long running work may take to stop when the host ends; the operation log is safe whenever it dies. */
 const SHUTDOWN_WAIT_MS = 4_000;

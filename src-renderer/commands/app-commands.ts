@@ -16,7 +16,7 @@ import { redoOperation, undoOperation } from "../api/perform.ts";
 import { openDialog, openImport, setTheme, showScreen, type ScreenName, type Theme } from "../app-state.ts";
 import { changeBranchesView } from "../branches/branches-view.ts";
 import { leaveStore } from "../shell/enter-store.ts";
-import { focusFilter, focusNextPane } from "../shell/focus.ts";
+import { focusFilter, focusNextPane, hasFilter } from "../shell/focus.ts";
 import type { Command, CommandContext } from "./command.ts";
 
 const hasStore = ({ app }: CommandContext): boolean => app.hello?.store != null;
@@ -79,13 +79,14 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     id: "edit.filter",
-    title: "Filter branches",
+    title: "Filter",
     shortcuts: ["Mod+F"],
     menu: "edit",
     group: 2,
     when: hasStore,
     run: () => {
-      showScreen("branches");
+      // Screens without a filter lead to the one that is searched most.
+      if (!hasFilter()) showScreen("branches");
       focusFilter();
     },
   },

@@ -18,9 +18,16 @@ export function focusNextPane(step: 1 | -1): void {
   }
 }
 
+const findFilter = () => document.querySelector<HTMLInputElement>("[data-filter]");
+
+/** Whether the screen that is shown can be filtered. */
+export function hasFilter(): boolean {
+  return findFilter() !== null;
+}
+
 /** The filter of the screen that is about to be shown: it may not be there before the next frame. */
 export function focusFilter(): void {
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>("[data-filter]")?.select());
+  requestAnimationFrame(() => findFilter()?.select());
 }
 
 export function focusBranchGrid(): void {

@@ -1,8 +1,14 @@
-/** What is kept between starts: theme, screen, database. The host stores it without reading it. */
+/**
+ * What is kept between starts: theme, store, screen, database, branch, layout and filter of the list. The host stores it
+ * without reading it.
+ */
 import { sayHello, type Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
-import { appState, setHello, setTheme, showScreen, type AppState, type ScreenName } from "../app-state.ts";
+import type { StoreView } from "#shared/views.ts";
+import { appState, selectBranches, setHello, setTheme, showScreen, type AppState, type ScreenName } from "../app-state.ts";
+import { branchList } from "../branches/branch-list.ts";
 import { branchesView, changeBranchesView } from "../branches/branches-view.ts";
+import { branchKey } from "../branches/rows.ts";
 import { showError } from "../ui/toasts.ts";
 import { chooseDatabase } from "./enter-store.ts";
 
@@ -10,10 +16,16 @@ const SAVE_AFTER_MS = 500;
 const SCREENS: readonly ScreenName[] = ["branches", "history", "activity", "trash", "settings"];
 
 interface Layout {
+  /** Folder of the store that was open. */
+  readonly store: string | null;
   readonly screen: ScreenName;
   readonly database: string | null;
+  readonly branch: string | null;
   readonly mode: "graph" | "flat";
+  readonly filter: string;
 }
+
+const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** Tolerant: a layout of another version is dropped part by part. */
 export function parseLayout(text: string): Layout {
@@ -24,17 +36,25 @@ export function parseLayout(text: string): Layout {
     // An unreadable layout only costs the place where the user was.
   }
   return {
+    store: textOrNull(raw.store),
     screen: SCREENS.find((screen) => screen === raw.screen) ?? "branches",
-    database: typeof raw.database === "string" ? raw.database : null,
+    database: textOrNull(raw.database),
+    branch: textOrNull(raw.branch),
     mode: raw.mode === "flat" ? "flat" : "graph",
+    filter: textOrNull(raw.filter) ?? "",
   };
 }
 
 function formatLayout(state: AppState): string {
+  const { mode, filter } = branchesView.get();
+  const branch = state.branchId === null ? null : branchList.get().byId.get(state.branchId);
   const layout: Layout = {
+    store: state.hello?.store?.path ?? null,
     screen: state.screen === "import" ? "branches" : state.screen,
     database: state.database,
-    mode: branchesView.get().mode,
+    branch: branch?.name ?? null,
+    mode,
+    filter,
   };
   return JSON.stringify(layout);
 }
@@ -45,9 +65,39 @@ export async function startSession(api: Api): Promise<void> {
   const layout = parseLayout(settings.layout);
   setTheme(settings.theme);
   showScreen(layout.screen);
-  changeBranchesView({ mode: layout.mode });
-  if (hello.store) await chooseDatabase(api, layout.database);
-  setHello(hello);
+  changeBranchesView({ mode: layout.mode, filter: layout.filter });
+  const store = hello.store ?? (layout.store === null ? null : await reopenStore(api, layout.store));
+  if (store) {
+    await chooseDatabase(api, layout.database);
+    if (layout.branch !== null) await selectBranch(api, layout.branch);
+  }
+  setHello({ ...hello, store });
+}
+
+/** The store that was open when Coppice ended. One that is gone or broken leaves the first screen, which lists the others. */
+async function reopenStore(api: Api, folder: string): Promise<StoreView | null> {
+  try {
+    return await api.request("store.open", { spec: folder });
+  } catch (error) {
+    const view = toErrorView(error);
+    showError(view, null);
+    return null;
+  }
+}
+
+/** The branch that was chosen; without it the list chooses as it does in a new window. */
+async function selectBranch(api: Api, name: string): Promise<void> {
+  const { database } = appState.get();
+  if (database === null) return;
+  try {
+    const branch = await api.request("branch.get", { database, branch: name });
+    changeBranchesView({ focusedKey: branchKey(branch.id) });
+    selectBranches(branch.id);
+  } catch (error) {
+    const view = toErrorView(error);
+    // Deleted or renamed meanwhile: only a place in the list is lost.
+    if (view.code !== "branch-not-found") showError(view, null);
+  }
 }
 
 function readSettings(): { readonly theme: AppState["theme"]; readonly layout: string } {
@@ -68,7 +118,7 @@ export function keepSession(api: Api): () => void {
     clearTimeout(timer);
     timer = setTimeout(save, SAVE_AFTER_MS);
   };
-  const stops = [appState.subscribe(schedule), branchesView.subscribe(schedule)];
+  const stops = [appState, branchesView, branchList].map((state) => state.subscribe(schedule));
   return () => {
     clearTimeout(timer);
     for (const stop of stops) stop();

@@ -12,7 +12,8 @@ function formatAmount(value: number, unit: JobView["unit"]): string {
 export function describeProgress(job: JobView, now: number): string {
   if (job.state !== "running") return { cancelling: "Cancelling…", done: "Done", cancelled: "Cancelled", failed: "Failed" }[job.state];
   const unit = job.unit === "bytes" ? "" : ` ${job.unit}`;
-  if (job.total === null || job.total === 0) return `${formatAmount(job.done, job.unit)}${unit}`;
+  // A phase that does not count says only its name.
+  if (job.total === null || job.total === 0) return job.done === 0 ? "" : `${formatAmount(job.done, job.unit)}${unit}`;
   const part = job.done / job.total;
   const elapsedMs = now - job.startedAt;
   const left = part >= 0.1 && part < 1 && elapsedMs > 1_000 ? ` · ${formatCountdown((elapsedMs / part) * (1 - part))} left` : "";

@@ -22,10 +22,16 @@ const SHOWN_MS = 8_000;
 export const toasts = createStore<{ readonly list: readonly Toast[] }>({ list: [] });
 let lastId = 0;
 
+/** A failure that is met again takes the place of its first report. */
+function isReplaced(older: Toast, newer: Omit<Toast, "id">): boolean {
+  if (older.error === null && newer.error === null) return true;
+  return older.error !== null && newer.error !== null && older.error.code === newer.error.code && older.text === newer.text;
+}
+
 function push(toast: Omit<Toast, "id">): void {
   lastId += 1;
   const id = lastId;
-  toasts.set(({ list }) => ({ list: [...list.filter((other) => other.error || toast.error).slice(1 - SHOWN_MAX), { ...toast, id }] }));
+  toasts.set(({ list }) => ({ list: [...list.filter((other) => !isReplaced(other, toast)).slice(1 - SHOWN_MAX), { ...toast, id }] }));
   if (!toast.error) setTimeout(() => dismissToast(id), SHOWN_MS);
 }
 

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type {
   BranchView,
   CheckpointResult,
   DatabaseView,
+  DoctorView,
   ForkResult,
   GcReport,
   HistoryView,
@@ -158,4 +159,19 @@ test("CLI-4: the actor is who --actor says, in the operation log too", async () 
   expect(operations.map(({ summary }) => summary)).toEqual(["Forked a from main"]);
   expect((await run("--actor", "agent-7", "undo")).code).toBe(0);
   expect(await names(store)).toEqual(["main", "b"]);
+});
+
+test("CLI-23: doctor works with and without a store, and demo makes one once and prints where it is", async () => {
+  const folder = temporaryFolder();
+  vi.stubEnv("COPPICE_CONFIG_DIR", folder);
+  vi.stubEnv("COPPICE_STORE", "");
+  const made = await cli("demo");
+  expect(made).toEqual({ code: 0, out: `${join(folder, "demo.coppice")}\n`, err: "" });
+  const store = made.out.trimEnd();
+  expect((await list(store)).length).toBe(20);
+  expect((await cli("demo")).out).toBe(made.out);
+  expect(await cliResult<DoctorView>("--store", store, "doctor")).toMatchObject({ store: { path: store, writable: true }, problems: [] });
+  expect((await cli("--store", store, "doctor")).out).toContain("sqlite");
+  expect(await cliError("serve", "--json")).toMatchObject({ code: "bad-argument", exit: 2 });
+  vi.unstubAllEnvs();
 });

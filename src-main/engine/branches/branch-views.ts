@@ -17,7 +17,7 @@ export function branchView(parts: Parts, place: Place): BranchView {
     head: branch.head,
     headAt: head?.createdAt ?? branch.createdAt,
     headActor: head?.actor ?? "",
-    headCheckpoint: nameOfVersion(parts, branch, branch.head),
+    headCheckpoint: catalog.checkpoints.nameOfVersion(branch, branch.head),
     forkedFrom: forkView(parts, branch),
     createdAt: branch.createdAt,
     actor: branch.actor,
@@ -33,22 +33,18 @@ export function branchView(parts: Parts, place: Place): BranchView {
 
 /** A branch by id, as it is now; null when it is not live. */
 export function viewOf(parts: Parts, database: DatabaseRecord, id: BranchId): BranchView | null {
-  const branch = parts.catalog.branches.byId(id);
-  return branch?.state === "live" ? branchView(parts, { database: parts.catalog.databases.byId(database.id) ?? database, branch }) : null;
+  return parts.catalog.snapshot(() => {
+    const branch = parts.catalog.branches.byId(id);
+    return branch?.state === "live" ? branchView(parts, { database: parts.catalog.databases.byId(database.id) ?? database, branch }) : null;
+  });
 }
 
 export const currentView = (parts: Parts, place: Place): BranchView | null => viewOf(parts, place.database, place.branch.id);
 
-/** A name on a version as a branch sees it: its own first. Null when it has none. */
-function nameOfVersion(parts: Parts, branch: BranchRecord, version: VersionNumber): string | null {
-  const names = parts.catalog.checkpoints.ofVersion(branch.database, version);
-  return (names.find((each) => each.branch === branch.id) ?? names[0])?.name ?? null;
-}
-
 function forkView(parts: Parts, branch: BranchRecord): BranchView["forkedFrom"] {
   if (branch.forkVersion === null) return null;
   const parent = branch.parent === null ? null : parts.catalog.branches.byId(branch.parent);
-  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? nameOfVersion(parts, parent, branch.forkVersion) : null };
+  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? parts.catalog.checkpoints.nameOfVersion(parent, branch.forkVersion) : null };
 }
 
 export function checkoutView(parts: Parts, { database, branch }: Place): CheckoutView {

@@ -64,12 +64,12 @@ function nameMoves(parts: Parts, place: Place, input: RequestInput<"branch.check
 function refuseTakenName(parts: Parts, place: Place, name: string): void {
   const taken = parts.catalog.checkpoints.own(place.branch.id, name);
   if (!taken) return;
-  throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${name}" at v${taken.version}`, { hint: "Choose another name, or use --replace to move it (undoable)", untouched: `${placeName(place)} and its file are unchanged.`, details: { name } });
+  throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${name}" at v${taken.version}`, { hint: "Choose another name, or replace it (this can be undone)", untouched: `${placeName(place)} and its file are unchanged.`, details: { name } });
 }
 
 export function staleError(place: Place, base: VersionNumber): EngineError {
   return new EngineError("checkout-stale", `The file of ${placeName(place)} has unsaved work on top of v${base}, but the branch is now at v${place.branch.head}`, {
-    hint: "Fork what you have (fork --with-unsaved), take theirs (checkout --take-theirs; yours is kept as an autosave), or put yours on top (checkpoint --put-mine-on-top)",
+    hint: "Fork what you have (with unsaved work), take theirs (yours is kept as an autosave), or put yours on top",
     untouched: `${placeName(place)} and its file are unchanged.`,
     details: { choices: ["fork-what-i-have", "take-theirs", "put-mine-on-top"] },
   });

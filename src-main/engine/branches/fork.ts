@@ -16,16 +16,20 @@ import { unsavedWork, withFile, type HeldFile } from "./working-file.ts";
  * `checkpoint-not-found`, `version-not-found`, `bad-name`, …
  */
 export async function fork(parts: Parts, input: RequestInput<"branch.fork">): Promise<ForkResult> {
-  const place = findBranch(parts, input.database, input.branch);
   checkMeta(input.meta);
   const names = forkNames(input.newBranch, input.count);
-  for (const name of names) refuseTakenBranch(parts, place, name);
+  // One read transaction for each burst of queries: on its own, each would take and give back a lock of the WAL.
+  const place = parts.catalog.snapshot(() => {
+    const found = findBranch(parts, input.database, input.branch);
+    for (const name of names) refuseTakenBranch(parts, found, name);
+    return found;
+  });
   if (input.withUnsaved) {
-    if (input.at !== undefined) throw new EngineError("bad-argument", "Unsaved work belongs to the head: --with-unsaved and --at exclude each other");
+    if (input.at !== undefined) throw new EngineError("bad-argument", "Unsaved work belongs to the head: a fork from another point cannot take it along");
     return withFile(parts, place, "write", undefined, (file) => forkUnsaved(parts, place, file, input, names));
   }
   const head = resolveAt(parts, place, input.at);
-  const warnings = input.at === undefined && hasUnsavedHint(parts, place) ? [`${placeName(place)} has unsaved work that is not in the fork: use --with-unsaved to take it along`] : [];
+  const warnings = input.at === undefined && hasUnsavedHint(parts, place) ? [`${placeName(place)} has unsaved work that is not in the fork: fork with unsaved work to take it along`] : [];
   return commitFork(parts, place, input, names, head, {}, warnings);
 }
 
@@ -74,5 +78,5 @@ async function commitFork(parts: Parts, place: Place, input: RequestInput<"branc
     newBranches: { names, head, parent: place.branch.id, forkVersion: head, ttlMs: input.ttlMs ?? null, meta: input.meta ?? {} },
   });
   const first = operation.newBranches?.first;
-  return { operation: operationView(parts, operation), branch: first === undefined ? null : viewOf(parts, place.database, first), warnings, branches: names };
+  return parts.catalog.snapshot(() => ({ operation: operationView(parts, operation), branch: first === undefined ? null : viewOf(parts, place.database, first), warnings, branches: names }));
 }

@@ -27,7 +27,7 @@ export function findBranch(parts: Parts, databaseName: string, branchName: strin
   if (branch) return { database, branch };
   const choices = nearestNames(branchName, parts.catalog.branches.names(database.id, "", NAMES_CONSIDERED_MAX));
   const trashed = parts.catalog.branches.trashed().some((each) => each.database === database.id && each.name === branchName);
-  const hint = trashed ? "It is in the trash: `coppice restore` brings it back" : didYouMean(choices);
+  const hint = trashed ? "It is in the trash: restore brings it back" : didYouMean(choices);
   throw new EngineError("branch-not-found", `Database "${databaseName}" has no branch "${branchName}"`, { hint, details: { name: branchName, choices } });
 }
 
@@ -68,7 +68,7 @@ export function placeName(place: Place): string {
 /** Throws `protected` unless forced. */
 export function guardProtected(place: Place, act: string, force: boolean | undefined): void {
   if (!place.branch.protected || force) return;
-  throw new EngineError("protected", `${placeName(place)} is protected: ${act} refused`, { hint: "Use --force, or unprotect it first", untouched: `${placeName(place)} is unchanged.`, details: { name: place.branch.name } });
+  throw new EngineError("protected", `${placeName(place)} is protected: ${act} refused`, { hint: "Unprotect it first, or force it", untouched: `${placeName(place)} is unchanged.`, details: { name: place.branch.name } });
 }
 
 function didYouMean(choices: readonly string[]): string | undefined {

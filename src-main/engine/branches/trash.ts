@@ -31,7 +31,7 @@ export async function destroy(parts: Parts, input: RequestInput<"branch.destroy"
 export async function drop(parts: Parts, input: RequestInput<"database.drop">): Promise<VerbResult> {
   const database = findDatabase(parts, input.database);
   const guarded = parts.catalog.branches.page(database.id, 0, LIMITS.pageRowsMax).filter((branch) => branch.protected).map((branch) => branch.name);
-  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.slice(0, 5).join(", ")}`, { hint: "Use --force, or unprotect them first", untouched: `"${database.name}" is unchanged.` });
+  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.slice(0, 5).join(", ")}`, { hint: "Unprotect them first, or force it", untouched: `"${database.name}" is unchanged.` });
   const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, database, moves);
   try {
@@ -55,7 +55,7 @@ async function restoreBranch(parts: Parts, id: BranchId, as: string | undefined)
   if (!branch || branch.state !== "trashed" || !database) throw new EngineError("branch-not-found", `The trash holds no branch ${id}`);
   if (database.state === "trashed") throw new EngineError("database-not-found", `The database "${database.name}" of this branch is in the trash: restore it first`);
   const name = as ?? branch.name;
-  if (parts.catalog.branches.byName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.branches.byName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name", untouched: "Nothing was changed.", details: { name } });
   const rename: Move[] = name === branch.name ? [] : [{ ref: "branch-name", branch: id, before: branch.name, after: name }];
   const state: Move = { ref: "branch-state", branch: id, before: "trashed", after: "live" };
   const plan = await FilePlan.prepare(parts, database, [state]);
@@ -68,7 +68,7 @@ async function restoreDatabase(parts: Parts, id: DatabaseId, as: string | undefi
   const database = parts.catalog.databases.byId(id);
   if (!database || database.state !== "trashed") throw new EngineError("database-not-found", `The trash holds no database ${id}`);
   const name = as ?? database.name;
-  if (parts.catalog.databases.byName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name: --as NAME", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.databases.byName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name", untouched: "Nothing was changed.", details: { name } });
   const rename: Move[] = name === database.name ? [] : [{ ref: "database-name", database: id, before: database.name, after: name }];
   const operation = await commit(parts, "restore-database", { database }, { moves: [...rename, { ref: "database-state", database: id, before: "trashed", after: "live" }] });
   return verbResult(parts, operation, null);

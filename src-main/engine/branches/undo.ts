@@ -48,13 +48,13 @@ function scopeOf(parts: Parts, databaseName: string | undefined): CursorScope {
 }
 
 function nothingTo(parts: Parts, act: "undo" | "redo"): EngineError {
-  return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint: "Name an operation to undo somebody else's: undo OP", untouched: "Nothing was changed." });
+  return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint: "Name an operation to undo somebody else's", untouched: "Nothing was changed." });
 }
 
 function blocked(plan: ReversalPlan): EngineError {
   const ids = plan.blockedBy.map((each) => each.id);
   return new EngineError("undo-blocked", `Operation ${plan.operation.id} cannot be undone yet: ${ids.length === 1 ? "a later operation stands" : `${ids.length} later operations stand`} on it`, {
-    hint: `Undo ${ids.join(", ")} first, or use --chain to undo them together`,
+    hint: `Undo ${ids.join(", ")} first, or undo the whole chain`,
     untouched: "Nothing was changed.",
     details: { operations: ids },
   });

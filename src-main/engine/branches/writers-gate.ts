@@ -13,6 +13,7 @@ export class WritersGate {
   readonly #open: () => ProcessLock;
   #opened: ProcessLock | null = null;
   #writers = 0;
+  #isAlone = false;
 
   /** `open`: opens the lock; only called when somebody writes. */
   constructor(open: () => ProcessLock) {
@@ -26,8 +27,7 @@ export class WritersGate {
 
   /** Throws `store-busy` when a gc does not end. */
   async whilePublishing<T>(act: () => Promise<T>): Promise<T> {
-    if (this.#writers === 0) await this.#acquire("shared");
-    this.#writers += 1;
+    await this.#acquire("shared");
     try {
       return await act();
     } finally {
@@ -42,6 +42,7 @@ export class WritersGate {
     try {
       return await act();
     } finally {
+      this.#isAlone = false;
       this.#lock.release();
     }
   }
@@ -50,12 +51,23 @@ export class WritersGate {
     this.#opened?.close();
   }
 
+  /** Writers of this process share one lock; the count rises in the same turn as it is found or taken. */
+  #tryJoin(): boolean {
+    if (this.#isAlone || (this.#writers === 0 && !this.#lock.tryAcquire("shared"))) return false;
+    this.#writers += 1;
+    return true;
+  }
+
+  #tryAlone(): boolean {
+    if (this.#isAlone || this.#writers > 0 || !this.#lock.tryAcquire("exclusive")) return false;
+    this.#isAlone = true;
+    return true;
+  }
+
   async #acquire(mode: "shared" | "exclusive"): Promise<void> {
     const deadline = performance.now() + LIMITS.writersWaitMs;
     for (;;) {
-      // Writers of this process share one descriptor, on which an exclusive lock would simply replace theirs.
-      const own = this.#writers > 0;
-      if (mode === "shared" ? own || this.#lock.tryAcquire("shared") : !own && this.#lock.tryAcquire("exclusive")) return;
+      if (mode === "shared" ? this.#tryJoin() : this.#tryAlone()) return;
       if (performance.now() > deadline) {
         const who = mode === "shared" ? "garbage collection of another process" : "another writer";
         throw new EngineError("store-busy", `Waited ${LIMITS.writersWaitMs} ms for ${who} to end`, { retryable: true, untouched: "Nothing was changed." });

@@ -12,6 +12,9 @@ export interface BranchChanges {
   readonly removed: readonly BranchId[];
 }
 
+const BY_ID = `${SELECT_BRANCH} WHERE b.id = ? AND b.state < 2`;
+const BY_NAME = `${SELECT_BRANCH} WHERE b.database = ? AND b.name = ? AND b.state = 0`;
+
 export class BranchQueries {
   readonly #catalog: Connection;
   constructor(catalog: Connection) {
@@ -20,13 +23,13 @@ export class BranchQueries {
 
   /** Live or trashed. */
   byId(id: BranchId): BranchRecord | null {
-    const row = this.#catalog.get<BranchRow>(`${SELECT_BRANCH} WHERE b.id = ? AND b.state < 2`, id);
+    const row = this.#catalog.get<BranchRow>(BY_ID, id);
     return row ? branchOfRow(row) : null;
   }
 
   /** A live one. */
   byName(database: DatabaseId, name: string): BranchRecord | null {
-    const row = this.#catalog.get<BranchRow>(`${SELECT_BRANCH} WHERE b.database = ? AND b.name = ? AND b.state = 0`, database, name);
+    const row = this.#catalog.get<BranchRow>(BY_NAME, database, name);
     return row ? branchOfRow(row) : null;
   }
 

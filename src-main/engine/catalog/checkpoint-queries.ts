@@ -32,6 +32,16 @@ export class CheckpointQueries {
     return this.#catalog.all<CheckpointRow>(sql, versionKey(database, version)).map(checkpointOfRow);
   }
 
+  /** A version's name as a branch sees it: its own, else that of the first live branch that has one; null without any. */
+  nameOfVersion(branch: Pick<BranchRecord, "id" | "database">, version: VersionNumber): string | null {
+    const sql = `SELECT c.name FROM (
+        SELECT branch, name FROM checkpoints WHERE version = ?
+        UNION ALL SELECT branch, 'auto-' || (key & 268435455) FROM versions WHERE key = ? AND kind >= 16
+      ) c WHERE (SELECT state FROM branches WHERE id = c.branch) = 0 ORDER BY c.branch <> ?, c.branch, c.name LIMIT 1`;
+    const key = versionKey(branch.database, version);
+    return this.#catalog.get<{ name: string }>(sql, key, key, branch.id)?.name ?? null;
+  }
+
   /** An own checkpoint of a branch. */
   own(branch: BranchId, name: string): CheckpointRecord | null {
     const named = this.#catalog.get<CheckpointRow>(NAMED_CHECKPOINT, branch, name);

@@ -3,6 +3,9 @@ import type { Connection } from "./connection.ts";
 import type { DatabaseRecord } from "./records.ts";
 import { databaseOfRow, SELECT_DATABASE, type DatabaseRow } from "./rows.ts";
 
+const BY_ID = `${SELECT_DATABASE} WHERE d.id = ? AND d.state < 2`;
+const BY_NAME = `${SELECT_DATABASE} WHERE d.name = ? AND d.state = 0`;
+
 export class DatabaseQueries {
   readonly #catalog: Connection;
   constructor(catalog: Connection) {
@@ -26,13 +29,13 @@ export class DatabaseQueries {
 
   /** Live or trashed. */
   byId(id: DatabaseId): DatabaseRecord | null {
-    const row = this.#catalog.get<DatabaseRow>(`${SELECT_DATABASE} WHERE d.id = ? AND d.state < 2`, id);
+    const row = this.#catalog.get<DatabaseRow>(BY_ID, id);
     return row ? databaseOfRow(row) : null;
   }
 
   /** A live one. */
   byName(name: string): DatabaseRecord | null {
-    const row = this.#catalog.get<DatabaseRow>(`${SELECT_DATABASE} WHERE d.name = ? AND d.state = 0`, name);
+    const row = this.#catalog.get<DatabaseRow>(BY_NAME, name);
     return row ? databaseOfRow(row) : null;
   }
 

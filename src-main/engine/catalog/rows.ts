@@ -1,4 +1,9 @@
-/** Rows of the catalog as records. Each table's select list stands beside the function that reads it. */
+/**
+ * Rows of the catalog as records. Each table's select list stands beside the function that reads it.
+ *
+ * What other tables add comes by scalar subqueries, not by joins: SQLite prepares a join anew whenever a value is bound
+ * that a column is compared with (its planner looks at the value), which costs ten times as much as the query.
+ */
 import type { BranchId, DatabaseId, OperationId, VersionNumber } from "#shared/ids.ts";
 import type { Meta } from "#shared/views.ts";
 import { operationKindOf, operationStateOf, versionKindOf } from "./codes.ts";
@@ -13,6 +18,13 @@ export function metaOf(text: string | null): Meta {
 }
 export function metaText(meta: Meta): string | null {
   return Object.keys(meta).length === 0 ? null : JSON.stringify(meta);
+}
+
+function timeOf(operation: string): string {
+  return `(SELECT at FROM operations WHERE id = ${operation})`;
+}
+function actorOf(operation: string): string {
+  return `(SELECT name FROM actors WHERE id = (SELECT actor FROM operations WHERE id = ${operation}))`;
 }
 
 export interface DatabaseRow {
@@ -31,9 +43,9 @@ export interface DatabaseRow {
   readonly trashed_at: number | null;
   readonly purge_at: number | null;
 }
-export const SELECT_DATABASE = `SELECT d.id, d.uid, d.name, d.state, d.created_by, o.at AS created_at, a.name AS actor, d.last_version,
-  d.stored_bytes, d.journal, d.source, d.trashed_by, (SELECT at FROM operations WHERE id = d.trashed_by) AS trashed_at, d.purge_at
-  FROM databases d JOIN operations o ON o.id = d.created_by JOIN actors a ON a.id = o.actor`;
+export const SELECT_DATABASE = `SELECT d.id, d.uid, d.name, d.state, d.created_by, ${timeOf("d.created_by")} AS created_at, ${actorOf("d.created_by")} AS actor,
+  d.last_version, d.stored_bytes, d.journal, d.source, d.trashed_by, ${timeOf("d.trashed_by")} AS trashed_at, d.purge_at
+  FROM databases d`;
 
 export function databaseOfRow(row: DatabaseRow): DatabaseRecord {
   return {
@@ -74,10 +86,10 @@ export interface BranchRow {
   readonly trashed_at: number | null;
   readonly purge_at: number | null;
 }
-export const SELECT_BRANCH = `SELECT b.id, b.database, b.name, b.state, b.head, b.fork_version, b.parent, b.created_by, o.at AS created_at,
-  a.name AS actor, b.touched_at, b.ttl, b.protected, b.meta, b.epoch, b.trashed_by,
-  (SELECT at FROM operations WHERE id = b.trashed_by) AS trashed_at, b.purge_at
-  FROM branches b JOIN operations o ON o.id = b.created_by JOIN actors a ON a.id = o.actor`;
+export const SELECT_BRANCH = `SELECT b.id, b.database, b.name, b.state, b.head, b.fork_version, b.parent, b.created_by,
+  ${timeOf("b.created_by")} AS created_at, ${actorOf("b.created_by")} AS actor, b.touched_at, b.ttl, b.protected, b.meta, b.epoch,
+  b.trashed_by, ${timeOf("b.trashed_by")} AS trashed_at, b.purge_at
+  FROM branches b`;
 
 export function branchOfRow(row: BranchRow): BranchRecord {
   return {
@@ -117,9 +129,9 @@ export interface VersionRow {
   readonly message: string | null;
   readonly meta: string | null;
 }
-export const SELECT_VERSION = `SELECT v.key, v.parent, v.kind, v.operation, o.at AS created_at, a.name AS actor, v.branch, v.page_size,
-  v.page_count, v.checksum, v.changed_pages, v.message, v.meta
-  FROM versions v JOIN operations o ON o.id = v.operation JOIN actors a ON a.id = o.actor`;
+export const SELECT_VERSION = `SELECT v.key, v.parent, v.kind, v.operation, ${timeOf("v.operation")} AS created_at, ${actorOf("v.operation")} AS actor,
+  v.branch, v.page_size, v.page_count, v.checksum, v.changed_pages, v.message, v.meta
+  FROM versions v`;
 
 export function versionOfRow(row: VersionRow): VersionRecord {
   const { database, number } = versionOfKey(row.key);
@@ -149,9 +161,9 @@ export interface SegmentRow {
   readonly data: Uint8Array | string;
 }
 /** A level 0 segment's `from` is its version's parent, an inline segment's size is its length: neither is stored. */
-export const SELECT_SEGMENT = `SELECT s.key, CASE WHEN s.key % 16 = 0 THEN v.parent ELSE s.from_version END AS from_version,
-  coalesce(s.bytes, length(s.data)) AS bytes, s.parts, s.data
-  FROM segments s JOIN versions v ON v.key = s.key / 16`;
+export const SELECT_SEGMENT = `SELECT s.key, CASE WHEN s.key % 16 = 0 THEN (SELECT parent FROM versions WHERE key = s.key / 16)
+  ELSE s.from_version END AS from_version, coalesce(s.bytes, length(s.data)) AS bytes, s.parts, s.data
+  FROM segments s`;
 
 export function segmentOfRow(row: SegmentRow): SegmentRecord {
   const { version, level } = segmentOfKey(row.key);
@@ -179,8 +191,8 @@ export interface OperationRow {
   readonly state: number;
   readonly detail: Uint8Array | null;
 }
-export const SELECT_OPERATION = `SELECT o.id, o.uid, o.kind, o.at, a.name AS actor, o.database, o.branch, o.state, o.detail
-  FROM operations o JOIN actors a ON a.id = o.actor`;
+export const SELECT_OPERATION = `SELECT o.id, o.uid, o.kind, o.at, (SELECT name FROM actors WHERE id = o.actor) AS actor, o.database,
+  o.branch, o.state, o.detail FROM operations o`;
 
 export function operationOfRow(row: OperationRow): OperationRecord {
   return {
@@ -208,20 +220,20 @@ export interface CheckpointRow {
  * Named checkpoints, and versions that carry an automatic name on the branch that made them. `version` is a key.
  * Filters by branch or version reach into both halves.
  */
-export const CHECKPOINTS = `SELECT c.branch, c.name, c.version, c.operation, o.at AS created_at, a.name AS actor
+export const CHECKPOINTS = `SELECT c.branch, c.name, c.version, c.operation, ${timeOf("c.operation")} AS created_at, ${actorOf("c.operation")} AS actor
   FROM (
     SELECT branch, name, version, operation FROM checkpoints
     UNION ALL
     SELECT branch, 'auto-' || (key & 268435455), key, operation FROM versions WHERE kind >= 16
-  ) c JOIN operations o ON o.id = c.operation JOIN actors a ON a.id = o.actor`;
+  ) c`;
 
 /** One by branch and name: the list above would go through all versions of the branch to make their names. */
-export const NAMED_CHECKPOINT = `SELECT c.branch, c.name, c.version, c.operation, o.at AS created_at, a.name AS actor
-  FROM checkpoints c JOIN operations o ON o.id = c.operation JOIN actors a ON a.id = o.actor WHERE c.branch = ? AND c.name = ?`;
+export const NAMED_CHECKPOINT = `SELECT c.branch, c.name, c.version, c.operation, ${timeOf("c.operation")} AS created_at,
+  ${actorOf("c.operation")} AS actor FROM checkpoints c WHERE c.branch = ? AND c.name = ?`;
 /** One by its name, its branch and the number in the name. */
-export const AUTOMATIC_CHECKPOINT_OF = `SELECT b.id AS branch, ? AS name, v.key AS version, v.operation, o.at AS created_at, a.name AS actor
-  FROM branches b JOIN versions v ON v.key = b.database * 268435456 + ? AND v.branch = b.id AND v.kind >= 16
-  JOIN operations o ON o.id = v.operation JOIN actors a ON a.id = o.actor WHERE b.id = ?`;
+export const AUTOMATIC_CHECKPOINT_OF = `SELECT b.id AS branch, ? AS name, v.key AS version, v.operation, ${timeOf("v.operation")} AS created_at,
+  ${actorOf("v.operation")} AS actor
+  FROM branches b JOIN versions v ON v.key = b.database * 268435456 + ? AND v.branch = b.id AND v.kind >= 16 WHERE b.id = ?`;
 
 export function checkpointOfRow(row: CheckpointRow): CheckpointRecord {
   return {

@@ -5,6 +5,8 @@ import type { BranchRecord, SegmentRecord, VersionRecord } from "./records.ts";
 import { SELECT_SEGMENT, SELECT_VERSION, segmentOfRow, versionOfRow, type SegmentRow, type VersionRow } from "./rows.ts";
 import { segmentKey, versionKey, versionOfKey } from "./schema.ts";
 
+const BY_KEY = `${SELECT_VERSION} WHERE v.key = ?`;
+
 export class VersionQueries {
   readonly #catalog: Connection;
   constructor(catalog: Connection) {
@@ -12,7 +14,7 @@ export class VersionQueries {
   }
 
   byNumber(database: DatabaseId, number: VersionNumber): VersionRecord | null {
-    const row = this.#catalog.get<VersionRow>(`${SELECT_VERSION} WHERE v.key = ?`, versionKey(database, number));
+    const row = this.#catalog.get<VersionRow>(BY_KEY, versionKey(database, number));
     return row ? versionOfRow(row) : null;
   }
 

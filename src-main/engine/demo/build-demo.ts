@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { EngineError } from "../io/errors.ts";
+import type { Work } from "../segments/page-source.ts";
 import type { Store } from "../store-api.ts";
 import { writeDemoDatabase } from "./demo-database.ts";
 import { DEMO_STORY, type DemoStep } from "./demo-story.ts";
@@ -10,20 +12,29 @@ export const DEMO_DATABASE = "shop";
 /** Runs SQL in a database file as any client would, and closes it again. */
 export type RunSql = (path: string, sql: string) => void;
 
+/** Progress counts the steps of the story. */
+export type DemoWork = Work & { readonly phase?: (name: string) => void };
+
 /**
  * Fills a store with the demo: the shop with twenty branches. Throws `name-taken` when the store has a database of that
- * name, and what the verbs throw.
+ * name, `cancelled`, and what the verbs throw.
  */
-export async function buildDemo(store: Store, runSql: RunSql): Promise<void> {
+export async function buildDemo(store: Store, runSql: RunSql, work: DemoWork = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "coppice-demo-"));
   try {
     const file = join(folder, `${DEMO_DATABASE}.db`);
+    work.phase?.("Writing the shop");
     writeDemoDatabase(file);
-    await store.create({ database: DEMO_DATABASE, from: file });
+    await store.create({ database: DEMO_DATABASE, from: file }, { ...(work.signal ? { signal: work.signal } : {}) });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  for (const step of DEMO_STORY) await carryOut(store, step, runSql);
+  work.phase?.("Telling its story");
+  for (const [index, step] of DEMO_STORY.entries()) {
+    if (work.signal?.aborted) throw new EngineError("cancelled", "Making the demo was cancelled", { untouched: "Nothing of it is kept." });
+    await carryOut(store, step, runSql);
+    work.progress?.(index + 1, DEMO_STORY.length);
+  }
 }
 
 /** `main` is protected in the demo, so moving it takes force. */

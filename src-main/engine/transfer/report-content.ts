@@ -9,12 +9,12 @@ import type { ImportNote } from "#shared/views.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "./long-work.ts";
 import { counted, grouped, note, ok, warning } from "./report-file.ts";
-import type { SchemaTable } from "./report-schema.ts";
+import { quoted, type SchemaTable } from "./report-schema.ts";
 
-/** Up to this size integrity_check, which also compares indexes with their tables; beyond it quick_check. */
-const INTEGRITY_BYTES_MAX = 64 * 1024 * 1024;
-/** Up to this size every row is counted and looked at. */
-const FULL_BYTES_MAX = 256 * 1024 * 1024;
+/** Up to this size integrity_check, which also compares indexes with their tables, and a look at every row. */
+const SMALL_BYTES_MAX = 64 * 1024 * 1024;
+/** Up to this size quick_check, foreign keys and row counts; beyond it a sample only. */
+const LARGE_BYTES_MAX = 1024 * 1024 * 1024;
 const TABLES_MAX = 2_000;
 const SAMPLE_ROWS = 10_000;
 const PROBLEMS_MAX = 100;
@@ -40,10 +40,12 @@ export async function contentReport(
 }
 
 async function integrityNote(database: Database.Database, tables: readonly SchemaTable[], bytes: number, work: Work): Promise<ImportNote> {
-  const check = bytes <= INTEGRITY_BYTES_MAX ? "integrity_check" : "quick_check";
+  if (bytes > LARGE_BYTES_MAX)
+    return note("Integrity", `Not checked: the file is larger than ${formatBytes(LARGE_BYTES_MAX)}`, "Every page is stored as it is");
+  const check = bytes <= SMALL_BYTES_MAX ? "integrity_check" : "quick_check";
   // Table by table a large file can be cancelled; with very many tables one pass over all is much cheaper.
   const parts =
-    bytes > INTEGRITY_BYTES_MAX && tables.length <= TABLES_MAX
+    bytes > SMALL_BYTES_MAX && tables.length <= TABLES_MAX
       ? ["sqlite_schema", ...tables.filter((table) => table.type !== "virtual").map((table) => table.name)]
       : [null];
   const problems: string[] = [];
@@ -57,7 +59,7 @@ async function integrityNote(database: Database.Database, tables: readonly Schem
 }
 
 function runCheck(database: Database.Database, check: string, table: string | null): string[] {
-  const argument = table === null ? String(PROBLEMS_MAX) : `"${table.replaceAll('"', '""')}"`;
+  const argument = table === null ? String(PROBLEMS_MAX) : quoted(table);
   try {
     const rows = database.prepare(`PRAGMA ${check}(${argument})`).pluck().all() as string[];
     return rows.filter((row) => row !== "ok");
@@ -76,7 +78,7 @@ function foreignKeyNotes(database: Database.Database, bytes: number): ImportNote
       .get(),
   );
   if (constraints === 0) return [];
-  if (bytes > FULL_BYTES_MAX)
+  if (bytes > LARGE_BYTES_MAX)
     return [ok("Foreign keys", `${counted(constraints, "constraint")}, not checked in a file of this size`, "Kept")];
   try {
     let violations = 0;
@@ -102,8 +104,9 @@ interface Values {
 
 async function scanValues(database: Database.Database, tables: readonly SchemaTable[], bytes: number, work: Work): Promise<Values> {
   const own = tables.filter((table) => table.type === "table");
-  const sampled = bytes > FULL_BYTES_MAX || own.length > TABLES_MAX;
-  const values: Values = { rows: sampled ? null : 0, sampled, blobs: 0, largestBlob: 0, largest: null, largeColumns: 0 };
+  const sampled = bytes > SMALL_BYTES_MAX || own.length > TABLES_MAX;
+  const counts = bytes <= LARGE_BYTES_MAX && own.length <= TABLES_MAX;
+  const values: Values = { rows: counts ? 0 : null, sampled, blobs: 0, largestBlob: 0, largest: null, largeColumns: 0 };
   for (const table of own.slice(0, TABLES_MAX)) {
     try {
       scanTable(database, table, values);
@@ -126,9 +129,19 @@ function scanTable(database: Database.Database, table: SchemaTable, values: Valu
       .safeIntegers()
       .raw()
       .get() as (bigint | null)[];
-    if (start === 0 && values.rows !== null) values.rows += Number(row[0]);
+    if (start === 0 && values.rows !== null) values.rows += values.sampled ? countRows(database, table.name) : Number(row[0]);
     chunk.forEach((column, index) => takeColumn(values, `${table.name}.${column}`, row.slice(1 + 4 * index, 5 + 4 * index)));
   }
+}
+
+/** Reads the smallest index at most. */
+function countRows(database: Database.Database, table: string): number {
+  return Number(
+    database
+      .prepare(`SELECT count(*) FROM ${quoted(table)}`)
+      .pluck()
+      .get(),
+  );
 }
 
 /** Counts rows and, for each column: blobs, longest blob, largest and smallest integer. Blobs are not loaded. */
@@ -138,10 +151,10 @@ function scanSql(table: string, columns: readonly string[], limit: number): stri
       `sum(t${i} = 'blob'), max(CASE t${i} WHEN 'blob' THEN v${i} END), max(CASE t${i} WHEN 'integer' THEN v${i} END), min(CASE t${i} WHEN 'integer' THEN v${i} END)`,
   );
   const inner = columns.map((column, i) => {
-    const name = `"${column.replaceAll('"', '""')}"`;
+    const name = quoted(column);
     return `typeof(${name}) AS t${i}, CASE typeof(${name}) WHEN 'integer' THEN ${name} WHEN 'blob' THEN length(${name}) END AS v${i}`;
   });
-  return `SELECT count(*), ${results.join(", ")} FROM (SELECT ${inner.join(", ")} FROM "${table.replaceAll('"', '""')}" LIMIT ${limit})`;
+  return `SELECT count(*), ${results.join(", ")} FROM (SELECT ${inner.join(", ")} FROM ${quoted(table)} LIMIT ${limit})`;
 }
 
 function takeColumn(values: Values, column: string, [blobs, longest, largest, smallest]: (bigint | null)[]): void {

@@ -12,7 +12,7 @@ import type { Work } from "../segments/page-source.ts";
 import { breathe } from "./long-work.ts";
 import { sqliteMessage } from "./report-content.ts";
 import { grouped, note, warning } from "./report-file.ts";
-import type { SchemaTable } from "./report-schema.ts";
+import { quoted, type SchemaTable } from "./report-schema.ts";
 
 const OBJECTS_MAX = 2_000;
 const FUNCTIONS_A_STATEMENT_MAX = 20;
@@ -145,8 +145,4 @@ function usersText(users: ReadonlySet<string>): string {
 function add(map: Map<string, Set<string>>, name: string, user: string): void {
   const users = map.get(name) ?? new Set();
   map.set(name, users.add(user));
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

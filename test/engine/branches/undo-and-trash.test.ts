@@ -12,7 +12,7 @@ async function codeOf(act: Promise<unknown>): Promise<string> {
   );
 }
 
-test("UNDO-1: undo takes the caller's own last operation", async () => {
+test("REVERSE-1: undo takes the caller's own last operation", async () => {
   const { store } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "mine" });
   const other = await openStore(store.path, { actor: "bob", ownProcess: true });
@@ -27,7 +27,7 @@ test("UNDO-1: undo takes the caller's own last operation", async () => {
   }
 });
 
-test("UNDO-2: undoing a checkpoint leaves the file alone, and checkpointing again saves it", async () => {
+test("REVERSE-2: undoing a checkpoint leaves the file alone, and checkpointing again saves it", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes WHERE id > 5");
   await store.checkpoint({ ...SHOP, name: "five" });
@@ -39,7 +39,7 @@ test("UNDO-2: undoing a checkpoint leaves the file alone, and checkpointing agai
   expect({ rows: count((await store.checkout({ database: "shop", branch: "look" })).path), version: again.version }).toEqual({ rows: 3, version: 3 });
 });
 
-test("UNDO-3: an operation with later ones on it is refused with the chain, or undone with it", async () => {
+test("REVERSE-3: an operation with later ones on it is refused with the chain, or undone with it", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes WHERE id > 5");
   const first = await store.checkpoint({ ...SHOP, name: "five" });
@@ -54,7 +54,7 @@ test("UNDO-3: an operation with later ones on it is refused with the chain, or u
   expect((await store.branch(SHOP)).head).toBe(1);
 });
 
-test("UNDO-4: delete, promote, roll back; undo three times, redo once", async () => {
+test("REVERSE-4: delete, promote, roll back; undo three times, redo once", async () => {
   const { store, main } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "gone" });
   await store.fork({ ...SHOP, newBranch: "try" });
@@ -74,7 +74,7 @@ test("UNDO-4: delete, promote, roll back; undo three times, redo once", async ()
   expect(count(main)).toBe(100);
 });
 
-test("UNDO-5: a new operation clears what could be redone", async () => {
+test("REVERSE-5: a new operation clears what could be redone", async () => {
   const { store } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "a" });
   await store.undo({});
@@ -82,7 +82,7 @@ test("UNDO-5: a new operation clears what could be redone", async () => {
   expect(await codeOf(store.redo({}))).toBe("nothing-to-undo");
 });
 
-test("TRASH-1: the name is free at once; restore brings the branch back with its unsaved work", async () => {
+test("BIN-1: the name is free at once; restore brings the branch back with its unsaved work", async () => {
   const { store } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "try" });
   const on = { database: "shop", branch: "try" };
@@ -99,7 +99,7 @@ test("TRASH-1: the name is free at once; restore brings the branch back with its
   expect(await codeOf(store.restore({ kind: "branch", id: 4711 }))).toBe("branch-not-found");
 });
 
-test("TRASH-2: children outlive their parent's purge", async () => {
+test("BIN-2: children outlive their parent's purge", async () => {
   const { store } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "parent" });
   const { path } = await store.checkout({ database: "shop", branch: "parent" });
@@ -112,7 +112,7 @@ test("TRASH-2: children outlive their parent's purge", async () => {
   expect((await store.verify({})).problems).toEqual([]);
 });
 
-test("TRASH-3: a dropped database comes back whole", async () => {
+test("BIN-3: a dropped database comes back whole", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes WHERE id > 4");
   await store.fork({ ...SHOP, newBranch: "try" });

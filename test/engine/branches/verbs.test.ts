@@ -264,7 +264,7 @@ test("RENAME-1: the file moves with the name, unless it is in use", async () => 
   expect(count(main)).toBe(0);
 });
 
-test("HISTORY-1: lineage, versions left behind and autosaves are marked", async () => {
+test("LINEAGE-1: lineage, versions left behind and autosaves are marked", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes WHERE id = 1");
   await store.checkpoint({ ...SHOP, name: "one" });
@@ -284,5 +284,10 @@ test("NAMES-1: unknown names are refused with the nearest ones", async () => {
   expect(await codeOf(store.branch({ database: "sho", branch: "main" }))).toBe("database-not-found");
   expect(await codeOf(store.rollback({ ...SHOP, to: "sed" }))).toBe("checkpoint-not-found");
   expect(await codeOf(store.rollback({ ...SHOP, to: "v99" }))).toBe("version-not-found");
+  expect(await codeOf(store.rollback({ ...SHOP, to: "No Such" }))).toBe("bad-target");
   expect(await codeOf(store.previewUndo({ operation: 4711 }))).toBe("operation-not-found");
+  for (const name of ["../../out", "a/../b", ".hidden", "x.db-wal", "Upper", ""]) {
+    expect(await codeOf(store.fork({ ...SHOP, newBranch: name })), name).toBe("bad-name");
+    expect(await codeOf(store.create({ database: name })), name).toBe("bad-name");
+  }
 });

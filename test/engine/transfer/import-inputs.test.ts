@@ -15,20 +15,14 @@ import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { machine } from "./transfer-machine.ts";
 
 describe("every input that broke comparable tools", () => {
-  for (const input of HOSTILE_INPUTS) {
-    const rule = input.expect === "imports" ? "IMPORT-1" : "IMPORT-2";
-    test(`${rule}: ${input.name} → ${input.expect}`, { timeout: input.slow ? 120_000 : 30_000 }, async () => {
-      const folder = makePlace();
-      const source = join(folder, "source");
-      const made = await input.make(source);
-      try {
-        const before = snapshotFolder(source);
-        const outcome = await outcomeOf(folder, input, made);
-        expect(snapshotFolder(source)).toEqual(before);
-        expect(outcome).toEqual(input.expect === "imports" ? IMPORTED : { result: input.expect, left: [] });
-      } finally {
-        await made.release?.();
-      }
+  for (const input of HOSTILE_INPUTS.filter((one) => one.expect === "imports")) {
+    test(`IMPORT-1: ${input.name}`, { timeout: input.slow ? 120_000 : 30_000 }, async () => {
+      expect(await tryInput(input)).toEqual(IMPORTED);
+    });
+  }
+  for (const input of HOSTILE_INPUTS.filter((one) => one.expect !== "imports")) {
+    test(`IMPORT-2: ${input.name} → ${input.expect}`, async () => {
+      expect(await tryInput(input)).toEqual({ result: input.expect, left: [], touched: [] });
     });
   }
 });
@@ -37,7 +31,11 @@ describe("databases that nobody here made", () => {
   for (const real of REAL_DATABASES) {
     test(`IMPORT-1: ${real.name}`, async (context) => {
       requireRealDatabase(real, context);
-      expect(await outcomeOf(makePlace(), {}, { path: real.path })).toEqual(IMPORTED);
+      expect(await outcomeOf(makePlace(), {}, { path: real.path })).toMatchObject({
+        result: "imports",
+        difference: null,
+        unreported: null,
+      });
     });
   }
 });
@@ -46,13 +44,15 @@ interface Outcome {
   readonly result: string;
   /** Names in the folder that the copy was made in. */
   readonly left: readonly string[];
+  /** What is not as it was in the source's folder. */
+  readonly touched: readonly string[];
   /** First line in which the dumps of copy and source differ. */
   readonly difference?: string | null;
   /** What the report should say and does not. */
   readonly unreported?: string | null;
 }
 
-const IMPORTED: Outcome = { result: "imports", left: ["copy.db"], difference: null, unreported: null };
+const IMPORTED: Outcome = { result: "imports", left: ["copy.db"], touched: [], difference: null, unreported: null };
 
 function makePlace(): string {
   const folder = makeTemporaryFolder();
@@ -60,7 +60,24 @@ function makePlace(): string {
   return folder;
 }
 
-async function outcomeOf(folder: string, input: Pick<HostileInput, "reports">, made: MadeInput): Promise<Outcome> {
+async function tryInput(input: HostileInput): Promise<Outcome> {
+  const folder = makePlace();
+  const source = join(folder, "source");
+  const made = await input.make(source);
+  try {
+    const before = snapshotFolder(source);
+    const outcome = await outcomeOf(folder, input, made);
+    return { ...outcome, touched: changedLines(before, snapshotFolder(source)) };
+  } finally {
+    await made.release?.();
+  }
+}
+
+function changedLines(before: readonly string[], after: readonly string[]): string[] {
+  return [...before.filter((line) => !after.includes(line)), ...after.filter((line) => !before.includes(line))];
+}
+
+async function outcomeOf(folder: string, input: Pick<HostileInput, "reports">, made: MadeInput): Promise<Omit<Outcome, "touched">> {
   const copy = join(folder, "work/copy.db");
   const request = { file: made.path, into: copy, waitMs: 200 };
   try {

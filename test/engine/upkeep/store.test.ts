@@ -165,7 +165,7 @@ test("VERIFY-1: any flipped bit of a stored segment is found and named, and so i
   expect((await problemsWith()).join()).toContain("missing");
 }, 60_000);
 
-test("EXPORT-1: no side files, the journal mode of the import, never unsaved work", async () => {
+test("OUT-1: no side files, the journal mode of the import, never unsaved work", async () => {
   const { store, folder, main } = await makeShop();
   execute(main, "DELETE FROM notes");
   const out = join(folder, "sub/dir/out.db");

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { REQUESTS, type RequestName } from "#shared/contract.ts";
-import { EngineError } from "#engine/io/errors.ts";
+import { REQUESTS, type RequestInput, type RequestName } from "#shared/contract.ts";
+import { EngineError } from "./io/errors.ts";
 
 export interface ParsedRequest {
   readonly name: RequestName;
@@ -10,7 +10,8 @@ export interface ParsedRequest {
 
 /**
  * Checks a request from outside against the contract; nothing of it is used before. Unknown requests, unknown keys and
- * wrong values are refused with `bad-argument`, names that break the rules with `bad-name`.
+ * wrong values are refused with `bad-argument`, names that break the rules with `bad-name`, what is no checkpoint, version
+ * or time with `bad-target`.
  */
 export function parseRequest(name: unknown, input: unknown): ParsedRequest {
   if (typeof name !== "string" || !isRequestName(name)) {
@@ -30,10 +31,15 @@ export function parseRequest(name: unknown, input: unknown): ParsedRequest {
   const issue = parsed.issues[0];
   const where = v.getDotPath(issue);
   throw new EngineError(
-    issue.type === "check" ? "bad-name" : "bad-argument",
+    issue.type === "check" ? "bad-name" : issue.type === "custom" ? "bad-target" : "bad-argument",
     `${name}${where ? `, ${where}` : ""}: ${issue.message}`,
     where ? { details: { name: where } } : {},
   );
+}
+
+/** The same for the input of a known request. */
+export function parseInput<K extends RequestName>(name: K, input: unknown): RequestInput<K> {
+  return parseRequest(name, input).input as RequestInput<K>;
 }
 
 function isRequestName(name: string): name is RequestName {

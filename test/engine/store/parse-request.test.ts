@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { REQUESTS } from "#shared/contract.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import { parseRequest } from "#host/validate.ts";
+import { parseRequest } from "#engine/parse-request.ts";
 
 function codeOf(name: unknown, input: unknown): string {
   try {
