@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { filesystemOf } from "#engine/io/filesystem.ts";
+import { inspectFilesystem } from "#engine/io/filesystem.ts";
 import { loadNative } from "#engine/io/load-native.ts";
+import { nodeDisk } from "#engine/io/node-disk.ts";
 import { forkSuite } from "./suites/fork.ts";
 import { Bench, type Suite } from "./support.ts";
 
@@ -21,7 +22,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 const bench = new Bench(mkdtempSync(join(values.dir ?? tmpdir(), "coppice-bench-")));
-console.log(`${new Date().toISOString()}  Node ${process.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}`);
+const native = loadNative();
+const { type } = inspectFilesystem(bench.folder, { disk: nodeDisk, native });
+console.log(`${new Date().toISOString()}  Node ${process.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${type}, native code: ${native.kind}`);
 try {
   for (const suite of SUITES) {
     if (positionals.length > 0 && !positionals.includes(suite.name)) continue;

@@ -9,10 +9,7 @@ import { isOtherAlive } from "./processes.ts";
 const UNFINISHED = /^demo\.coppice\.(\d+)\.new$/;
 
 /** Opens the demo store; makes it first when it is not there. Built aside and renamed: half a demo is never opened. */
-export async function openDemoStore(
-  entry: Pick<EngineEntry, "createStore" | "openStore" | "fillDemo">,
-  work: DemoWork,
-): Promise<Store> {
+export async function openDemoStore(entry: Pick<EngineEntry, "createStore" | "openStore" | "fillDemo">, work: DemoWork): Promise<Store> {
   const folder = configFolder();
   const place = join(folder, "demo.coppice");
   if (existsSync(place)) return await entry.openStore(place, {});

@@ -76,11 +76,15 @@ export class EngineClient {
   }
 
   /** Opens the store again in a new worker. When that fails, the next request tries it once more. */
-  async #reopen(name: EngineRequestName): Promise<Result<unknown> | null> {
+  async #reopen(name: EngineRequestName): Promise<Result<unknown>> {
     this.#died = false;
-    const reopened = this.#storePath === null || OPENING.has(name) ? null : await this.#post("store.open", { spec: this.#storePath });
-    if (!reopened || reopened.ok) this.#onEvent({ type: "connection", state: "open" });
-    else this.#died = true;
+    const keeps = this.#storePath !== null && !OPENING.has(name);
+    const reopened = await (keeps ? this.#post("store.open", { spec: this.#storePath }) : this.#post("job.list", {}));
+    if (reopened.ok) this.#onEvent({ type: "connection", state: "open" });
+    else {
+      this.#died = true;
+      this.#askLater(this.#nextPause());
+    }
     return reopened;
   }
 
@@ -139,15 +143,20 @@ export class EngineClient {
     if (this.#closing) return;
     this.#died = true;
     this.#onEvent({ type: "connection", state: "lost" });
-    this.#restartLater();
+    const proven = Date.now() - this.#startedAt > PROVEN_AFTER_MS;
+    if (proven) this.#pauseMs = PAUSE_MS.first;
+    this.#askLater(proven ? 0 : this.#nextPause());
   }
 
-  /** The screens say that they are not connected: they are again as soon as a worker lives, also when nobody asks anything. */
-  #restartLater(): void {
-    if (this.#restart) return;
-    const proven = Date.now() - this.#startedAt > PROVEN_AFTER_MS;
-    const pauseMs = proven ? 0 : this.#pauseMs;
-    this.#pauseMs = proven ? PAUSE_MS.first : Math.min(this.#pauseMs * 2, PAUSE_MS.most);
+  #nextPause(): number {
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(pauseMs * 2, PAUSE_MS.most);
+    return pauseMs;
+  }
+
+  /** The screens say that they are not connected: they are again as soon as that is possible, also when nobody asks anything. */
+  #askLater(pauseMs: number): void {
+    if (this.#restart || this.#closing) return;
     this.#restart = setTimeout(() => {
       this.#restart = null;
       void this.request("job.list", {});

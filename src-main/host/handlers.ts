@@ -91,7 +91,8 @@ type OwnHandlers = { readonly [K in OwnRequest]: (parts: HandlerParts, input: Re
 const OWN: OwnHandlers = {
   "store.open": ({ entry, opened }, { spec }) => opened.replace(() => entry.openStore(spec, {})),
   "store.create": ({ entry, opened }, { spec }) => opened.replace(() => entry.createStore(spec, {})),
-  "store.demo": ({ entry, jobs, opened }) => opened.replace(() => jobs.run({ title: "Make the demo", unit: "items" }, (work) => openDemoStore(entry, work))),
+  "store.demo": ({ entry, jobs, opened }) =>
+    opened.replace(() => jobs.run({ title: "Make the demo", unit: "items" }, (work) => openDemoStore(entry, work))),
   "store.close": async ({ opened }) => {
     await opened.close();
     return null;

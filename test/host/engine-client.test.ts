@@ -62,6 +62,23 @@ test("HOST-9: a worker that dies fails all its callers; the next request finds t
   await seen((event) => event.type === "connection" && event.state === "open");
 });
 
+test("HOST-9: after a death the screens are connected again without asking anything", async () => {
+  const engine = start();
+  await engine.request("store.open", { spec: "a" });
+  await engine.request("database.drop", { database: "shop" });
+  await seen((event) => event.type === "connection" && event.state === "open");
+  expect(await engine.request("store.status", {})).toMatchObject({ ok: true, result: { path: "/memory/a" } });
+});
+
+test("HOST-9: a store that cannot be opened again does not keep another one from being opened", async () => {
+  const engine = start();
+  await engine.request("store.open", { spec: "once" });
+  await engine.request("database.drop", { database: "shop" });
+  expect(await engine.request("store.status", {})).toMatchObject({ ok: false, error: { code: "store-not-found" } });
+  expect(await engine.request("store.open", { spec: "b" })).toMatchObject({ ok: true, result: { path: "/memory/b" } });
+  expect(await engine.request("store.status", {})).toMatchObject({ ok: true, result: { path: "/memory/b" } });
+});
+
 test("HOST-5: a job is cancelled by its id over the border", async () => {
   const engine = start();
   await engine.request("store.open", { spec: "a" });

@@ -16,7 +16,8 @@ function openMemoryStore(spec: string): Promise<Store> {
   if (spec === "missing") return Promise.reject(new EngineError("store-not-found", `There is no store at ${spec}`));
   const status: StoreView = {
     spec,
-    path: `/memory/${spec.replace("/memory/", "")}`,
+    // The store "once" opens, but not again.
+    path: spec === "once" ? "missing" : `/memory/${spec.replace("/memory/", "")}`,
     uid: "00",
     formatVersion: 1,
     createdAt: 0,

@@ -11,6 +11,7 @@ import { staleError } from "./checkpoint.ts";
 import { commit } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import { findBranch, placeName, resolveAt, type Place } from "./resolve.ts";
+import { saveTrashedWork } from "./trash.ts";
 import { adoptFile, bringFileTo, placeFile, unsavedWork, versionOf, withFile, type FileChange, type HeldFile } from "./working-file.ts";
 
 type Checkout = RequestOutput<"branch.checkout">;
@@ -26,11 +27,12 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
   const fact = parts.catalog.fact(place.branch.id);
   const found = parts.files.check(path, fact?.fingerprint ?? null);
   const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({ operation, branch: currentView(parts, place), warnings, path, checkout: change });
-  if (!fact && found !== "missing" && (await adoptFile(parts, place))) return answer("already current");
-  if (!fact || found === "missing") return answer(...(await placeMissing(parts, place, fact, found !== "missing", work)));
+  if (!fact && found !== "missing") await clearNamesakesFile(parts, place);
+  if (!fact && parts.files.check(path, null) !== "missing" && (await adoptFile(parts, place))) return answer("already current");
+  if (!fact || found === "missing") return answer(...(await placeMissing(parts, place, fact, work)));
   if (fact.base === place.branch.head) return answer("already current");
   return withFile(parts, place, "exclusive", input.waitMs, async (file) => {
-    if (!file) return answer(...(await placeMissing(parts, place, fact, false, work)));
+    if (!file) return answer(...(await placeMissing(parts, place, fact, work)));
     // Holding the file may have settled what a crash left open.
     const { base, content: held } = file.fact;
     if (base === place.branch.head) return answer("already current");
@@ -52,14 +54,25 @@ async function saveAside(parts: Parts, file: HeldFile, unsaved: NonNullable<Awai
 }
 
 /** Unsaved work that was saved when the file was taken away comes back with it. A file nobody knows is put aside. */
-async function placeMissing(parts: Parts, place: Place, fact: CheckoutFact | null, unknownFile: boolean, work: Work): Promise<[FileChange, string[]]> {
+async function placeMissing(parts: Parts, place: Place, fact: CheckoutFact | null, work: Work): Promise<[FileChange, string[]]> {
   const warnings: string[] = [];
-  if (unknownFile) warnings.push(putAside(parts, place));
+  if (parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), null) !== "missing") warnings.push(putAside(parts, place));
   const head = place.branch.head;
   const comesBack = fact !== null && fact.base === head && fact.content !== fact.base;
   if (fact !== null && !comesBack && fact.content !== fact.base) warnings.push(`Unsaved work on top of v${fact.base} is kept as v${fact.content}`);
   if (fact !== null && fact.fingerprint !== null) warnings.push(`The file had been removed: it was made again from v${comesBack ? fact.content : head}`);
   return [await placeFile(parts, place, { version: comesBack ? fact.content : head, base: head }, work), warnings];
+}
+
+/** An expired branch of the same name kept its file: its work is saved, and it gets its file back when it is restored. */
+async function clearNamesakesFile(parts: Parts, place: Place): Promise<void> {
+  for (const branch of parts.catalog.branches.trashedByName(place.database.id, place.branch.name)) {
+    if (!parts.catalog.fact(branch.id)) continue;
+    const former = { database: place.database, branch };
+    await saveTrashedWork(parts, former);
+    await withFile(parts, former, "exclusive", undefined, async (file) => file?.held.remove());
+    return;
+  }
 }
 
 /** A file in the checkout's place that the catalog knows nothing of may be somebody's only copy: it is kept. */

@@ -139,10 +139,12 @@ export class FilePlan {
 /** One effect a branch. */
 function effectsOf(parts: Parts, database: DatabaseRecord, moves: readonly Move[], { giveBack }: FilePlanOptions): Map<BranchRecord, Effect> {
   const effects = new Map<BranchRecord, Effect>();
-  const withFile = new Set(parts.catalog.facts().map((each) => each.branch));
   const add = (id: BranchId, effect: Effect) => {
-    const branch = withFile.has(id) ? parts.catalog.branches.byId(id) : null;
+    const branch = parts.catalog.fact(id) ? parts.catalog.branches.byId(id) : null;
     if (branch?.database === database.id) effects.set(branch, effect);
+  };
+  const addAll = (effect: (branch: BranchId) => Effect) => {
+    for (const { branch } of parts.catalog.facts()) add(branch, effect(branch));
   };
   for (const move of moves) {
     if (move.ref === "head" && typeof move.after === "number") {
@@ -153,9 +155,9 @@ function effectsOf(parts: Parts, database: DatabaseRecord, moves: readonly Move[
     } else if (move.ref === "branch-name") {
       add(move.branch, { kind: "rename", to: parts.paths.checkout(database.name, move.after) });
     } else if (move.ref === "database-state" && move.after === "trashed") {
-      for (const id of withFile) add(id, { kind: "retire" });
+      addAll(() => ({ kind: "retire" }));
     } else if (move.ref === "database-name") {
-      for (const id of withFile) add(id, { kind: "rename", to: parts.paths.checkout(move.after, parts.catalog.branches.byId(id)?.name ?? "") });
+      addAll((id) => ({ kind: "rename", to: parts.paths.checkout(move.after, parts.catalog.branches.byId(id)?.name ?? "") }));
     }
   }
   return effects;

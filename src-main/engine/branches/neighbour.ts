@@ -4,7 +4,7 @@ import type { FileDescriptor } from "../io/disk.ts";
 import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
-/** Checkouts of other branches that are looked at, the nearest relatives first. */
+/** Checkouts of other branches that are looked at, besides the parent's. */
 const NEIGHBOURS_CONSIDERED_MAX = 8;
 const BATCH_PAGES = 64;
 
@@ -26,16 +26,17 @@ export async function cloneOfNeighbour(parts: Parts, place: Place, version: Vers
   return false;
 }
 
+/** The parent first, then branches of a like age: those share most. */
 function neighbours(parts: Parts, place: Place): { branch: BranchRecord; content: VersionRecord["number"]; fingerprint: string }[] {
-  const found = parts.catalog.facts().flatMap(({ branch: id, fact }) => {
-    if (id === place.branch.id || fact.fingerprint === null) return [];
+  const { parent } = place.branch;
+  const parentFact = parent === null ? null : parts.catalog.fact(parent);
+  const candidates = [...(parent !== null && parentFact ? [{ branch: parent, fact: parentFact }] : []), ...parts.catalog.factsNear(place.branch.id, NEIGHBOURS_CONSIDERED_MAX)];
+  return candidates.flatMap(({ branch: id, fact }) => {
+    if (fact.fingerprint === null) return [];
     const branch = parts.catalog.branches.byId(id);
     if (branch?.state !== "live" || branch.database !== place.database.id) return [];
     return [{ branch, content: fact.content, fingerprint: fact.fingerprint }];
   });
-  // Parent first, then branches of a like age: those share most.
-  const distance = ({ branch }: { branch: BranchRecord }) => (branch.id === place.branch.parent ? -1 : Math.abs(branch.id - place.branch.id));
-  return found.toSorted((a, b) => distance(a) - distance(b)).slice(0, NEIGHBOURS_CONSIDERED_MAX);
 }
 
 /** Nobody else knows the file yet, so its pages are written in place. */

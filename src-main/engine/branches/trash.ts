@@ -1,15 +1,18 @@
 /** Destroy, drop, restore, and TTL expiry: refs go to the trash and come back; bytes leave with a purge (upkeep/gc.ts). */
 import type { RequestInput } from "#shared/contract.ts";
 import type { BranchId, DatabaseId, UnixMs } from "#shared/ids.ts";
-import { LIMITS } from "#shared/limits.ts";
 import type { OperationKind, TrashView, VerbResult } from "#shared/views.ts";
 import type { BranchRecord, Move } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
 import { verbResult } from "./branch-views.ts";
 import { FilePlan } from "./file-plan.ts";
 import { commit } from "./operation.ts";
-import type { Parts } from "./parts.ts";
-import { findBranch, findDatabase, guardProtected } from "./resolve.ts";
+import { newVersion, type Parts } from "./parts.ts";
+import { findBranch, findDatabase, guardProtected, type Place } from "./resolve.ts";
+import { unsavedWork, withFile } from "./working-file.ts";
+
+/** Names that a refusal lists. */
+const NAMES_SHOWN_MAX = 5;
 
 /** The branch goes to the trash; children keep what they have. Errors: `protected`, `checkout-busy`, `branch-not-found`. */
 export async function destroy(parts: Parts, input: RequestInput<"branch.destroy">): Promise<VerbResult> {
@@ -30,8 +33,8 @@ export async function destroy(parts: Parts, input: RequestInput<"branch.destroy"
 /** A whole database goes to the trash. Refused while one of its branches is protected, unless forced. */
 export async function drop(parts: Parts, input: RequestInput<"database.drop">): Promise<VerbResult> {
   const database = findDatabase(parts, input.database);
-  const guarded = parts.catalog.branches.page(database.id, 0, LIMITS.pageRowsMax).filter((branch) => branch.protected).map((branch) => branch.name);
-  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.slice(0, 5).join(", ")}`, { hint: "Unprotect them first, or force it", untouched: `"${database.name}" is unchanged.` });
+  const guarded = parts.catalog.branches.protectedNames(database.id, NAMES_SHOWN_MAX);
+  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.join(", ")}`, { hint: "Unprotect them first, or force it", untouched: `"${database.name}" is unchanged.` });
   const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, database, moves);
   try {
@@ -74,6 +77,28 @@ async function restoreDatabase(parts: Parts, id: DatabaseId, as: string | undefi
   return verbResult(parts, operation, null);
 }
 
+/** A change of its file restarts the clock, as an operation does. */
+function wasUsed(parts: Parts, branch: BranchRecord, at: UnixMs): boolean {
+  const fact = parts.catalog.fact(branch.id);
+  const database = parts.catalog.databases.byId(branch.database);
+  if (!fact || !database || branch.ttlMs === null) return false;
+  const path = parts.paths.checkout(database.name, branch.name);
+  const changedAt = Math.max(...["", "-wal"].map((ending) => Number((parts.disk.stat(path + ending)?.mtimeNs ?? 0n) / 1_000_000n)));
+  if (changedAt + branch.ttlMs <= at) return false;
+  parts.catalog.setFact(branch.id, fact, Math.min(changedAt, at));
+  return true;
+}
+
+/** Unsaved work of a trashed branch whose file is still there becomes a version, before the file is removed. */
+export async function saveTrashedWork(parts: Parts, place: Place): Promise<void> {
+  await withFile(parts, place, "write", undefined, async (file) => {
+    const version = file && (await unsavedWork(parts, file, file.fact.content, { kind: "autosave", message: null, meta: {} }));
+    if (!file || !version) return;
+    const fact = { base: file.fact.base, content: newVersion(), fingerprint: await file.held.fingerprint() };
+    await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
+  });
+}
+
 export function listTrash(parts: Parts): TrashView[] {
   const { catalog } = parts;
   const branches = catalog.branches.trashed().map((branch) => ({ kind: "branch", id: branch.id, database: catalog.databases.byId(branch.database)?.name ?? "", name: branch.name, head: branch.head, ...trashing(parts, branch) }) as const);
@@ -92,7 +117,7 @@ function trashing(parts: Parts, record: Pick<BranchRecord, "trashedBy" | "trashe
  * opens the store does it, judging by `at` (`upkeep/clock-guard.ts`). Files stay until the purge, which saves their unsaved work first.
  */
 export async function reapExpired(parts: Parts, at: UnixMs): Promise<number> {
-  const due = parts.catalog.branches.dueExpiries(at);
+  const due = parts.catalog.branches.dueExpiries(at).filter((branch) => !branch.protected && !wasUsed(parts, branch, at));
   const byDatabase = Map.groupBy(due, (branch) => branch.database);
   for (const [id, branches] of byDatabase) {
     const database = parts.catalog.databases.byId(id);

@@ -53,6 +53,18 @@ export class BranchQueries {
     return this.#catalog.get<{ id: BranchId }>(sql, branch)?.id ?? null;
   }
 
+  /** Names of live branches that are protected, the first few. */
+  protectedNames(database: DatabaseId, limit: number): string[] {
+    const sql = "SELECT name FROM branches WHERE database = ? AND state = 0 AND protected = 1 LIMIT ?";
+    return this.#catalog.all<{ name: string }>(sql, database, limit).map(({ name }) => name);
+  }
+
+  /** Branches of one name in the trash, the latest first. */
+  trashedByName(database: DatabaseId, name: string): BranchRecord[] {
+    const sql = `${SELECT_BRANCH} WHERE b.database = ? AND b.name = ? AND b.state = 1 ORDER BY b.id DESC`;
+    return this.#catalog.all<BranchRow>(sql, database, name).map(branchOfRow);
+  }
+
   count(database: DatabaseId): number {
     return this.#catalog.get<{ n: number }>("SELECT count(*) AS n FROM branches WHERE database = ? AND state = 0", database)?.n ?? 0;
   }

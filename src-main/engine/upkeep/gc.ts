@@ -7,9 +7,9 @@ import type { RequestInput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { GcReport } from "#shared/views.ts";
 import { commit } from "../branches/operation.ts";
-import { newVersion, type Parts } from "../branches/parts.ts";
+import type { Parts } from "../branches/parts.ts";
 import type { Place } from "../branches/resolve.ts";
-import { unsavedWork, withFile } from "../branches/working-file.ts";
+import { saveTrashedWork } from "../branches/trash.ts";
 import { planGarbage, type GarbagePlan } from "../catalog/garbage.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
 import { reach } from "../io/faults.ts";
@@ -28,7 +28,7 @@ interface DueTrash {
  */
 export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
   const due = dueTrash(parts, input.purgeAllTrash ?? false);
-  if (!input.dryRun) for (const place of trashedPlaces(parts, due)) await saveUnsaved(parts, place);
+  if (!input.dryRun) for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
   const plan = planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
   if (input.dryRun) return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
   return parts.writers.whileAlone(async () => {
@@ -51,28 +51,16 @@ function dueTrash(parts: Parts, all: boolean): DueTrash {
   return { branches: branches.duePurges(now), databases: databases.duePurges(now) };
 }
 
-/** Places of files that go with the trash. */
+/** Places of files that go with the trash; a live branch that took the name has the file now. */
 function trashedPlaces(parts: Parts, due: DueTrash): Place[] {
   const wanted = new Set<number>(due.branches.map((branch) => branch.id));
   const databases = new Set<number>(due.databases.map((database) => database.id));
   return parts.catalog.facts().flatMap(({ branch: id }) => {
     const branch = parts.catalog.branches.byId(id);
     const database = branch && parts.catalog.databases.byId(branch.database);
-    return branch && database && (wanted.has(id) || databases.has(database.id)) ? [{ database, branch }] : [];
+    if (!branch || !database || !(wanted.has(id) || databases.has(database.id))) return [];
+    return parts.catalog.branches.byName(database.id, branch.name) ? [] : [{ database, branch }];
   });
-}
-
-/** An expired branch kept its file: what only the file holds becomes a version before anything is removed. */
-async function saveUnsaved(parts: Parts, place: Place): Promise<void> {
-  if (parts.catalog.branches.byName(place.database.id, place.branch.name)) return;
-  await parts.writers.whilePublishing(() =>
-    withFile(parts, place, "write", undefined, async (file) => {
-      const version = file && (await unsavedWork(parts, file, file.fact.content, { kind: "autosave", message: null, meta: {} }));
-      if (!file || !version) return;
-      const fact = { base: file.fact.base, content: newVersion(), fingerprint: await file.held.fingerprint() };
-      await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
-    }),
-  );
 }
 
 interface RemovedFiles {
@@ -84,7 +72,6 @@ interface RemovedFiles {
 async function removeFiles(parts: Parts, checkouts: readonly Place[]): Promise<RemovedFiles> {
   let removedCheckouts = 0;
   for (const place of checkouts) {
-    if (parts.catalog.branches.byName(place.database.id, place.branch.name)) continue;
     const path = parts.paths.checkout(place.database.name, place.branch.name);
     if (!parts.disk.stat(path)) continue;
     const held = await parts.files.hold(path, "exclusive", LIMITS.checkoutBusyWaitMs);

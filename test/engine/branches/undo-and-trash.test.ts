@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { EngineError, openStore } from "#engine/store.ts";
 import { execute, makeShop, query, SHOP } from "../../support/stores.ts";
@@ -127,7 +127,7 @@ test("BIN-3: a dropped database comes back whole", async () => {
 });
 
 test("TTL-1: an expired branch goes to the trash at the next opening, and its unsaved work is saved before its file goes", async () => {
-  let now = Date.UTC(2026, 0, 1);
+  let now = Date.now();
   const { store } = await makeShop({}, { clock: { now: () => now } });
   const { branch } = await store.fork({ ...SHOP, newBranch: "short", ttlMs: 60_000 });
   expect(branch?.expiresAt).toBe(now + 60_000);
@@ -169,6 +169,52 @@ test("TTL-2: after a jump of the clock by more than a day, reaping and purging w
   expect(await names()).toEqual(["main", "short"]);
   now += 2 * 3_600_000;
   expect(await names()).toEqual(["main"]);
+});
+
+test("TTL-3: a change of its file restarts a branch's clock, and a protected branch does not expire", async () => {
+  let now = Date.now();
+  const clock = { now: () => now };
+  const { store } = await makeShop({}, { clock });
+  await store.fork({ ...SHOP, newBranch: "used", ttlMs: 3_600_000 });
+  await store.fork({ ...SHOP, newBranch: "kept", ttlMs: 3_600_000 });
+  await store.protect({ database: "shop", branch: "kept", protected: true });
+  const { path } = await store.checkout({ database: "shop", branch: "used" });
+  await store.close();
+  now += 3 * 3_600_000;
+  execute(path, "DELETE FROM notes WHERE id = 1");
+  utimesSync(path, now / 1000, now / 1000);
+  const names = async () => {
+    const again = await openStore(store.path, { actor: "anna", ownProcess: true }, { clock });
+    try {
+      return (await again.branches({ database: "shop" })).branches.map((branch) => branch.name);
+    } finally {
+      await again.close();
+    }
+  };
+  expect(await names()).toEqual(["main", "used", "kept"]);
+  now += 2 * 3_600_000;
+  expect(await names()).toEqual(["main", "kept"]);
+});
+
+test("TTL-4: an expired branch whose name was given away gets its unsaved work back when it is restored", async () => {
+  let now = Date.now();
+  const { store } = await makeShop({}, { clock: { now: () => now } });
+  await store.fork({ ...SHOP, newBranch: "try", ttlMs: 60_000 });
+  const { path } = await store.checkout({ database: "shop", branch: "try" });
+  execute(path, "DELETE FROM notes WHERE id > 5");
+  await store.close();
+  now += 2 * 3_600_000;
+  const again = await openStore(store.path, { actor: "anna", ownProcess: true }, { clock: { now: () => now } });
+  try {
+    await again.fork({ ...SHOP, newBranch: "try" });
+    await again.checkout({ database: "shop", branch: "try" });
+    expect({ rows: count(path), kept: existsSync(`${store.path}/kept`) }).toEqual({ rows: 100, kept: false });
+    const [entry] = await again.trash({});
+    await again.restore({ kind: "branch", id: entry?.id ?? 0, as: "try-old" });
+    expect(count(again.checkoutPath("shop", "try-old"))).toBe(5);
+  } finally {
+    await again.close();
+  }
 });
 
 test("STALE-1: a file left behind by a move heals itself when it holds nothing unsaved", async () => {

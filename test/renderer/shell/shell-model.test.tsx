@@ -105,11 +105,17 @@ test("SHELL-5: a host of another contract version is refused", async () => {
 });
 
 test("SHELL-6: an unreadable layout falls back part by part", () => {
-  const standard = { screen: "branches", database: null, mode: "graph" };
+  const standard = { store: null, screen: "branches", database: null, branch: null, mode: "graph", filter: "" };
   expect(parseLayout("")).toEqual(standard);
   expect(parseLayout("{")).toEqual(standard);
   expect(parseLayout("null")).toEqual(standard);
   expect(parseLayout('{"screen":"moon","database":7,"mode":"flat"}')).toEqual({ ...standard, mode: "flat" });
+  expect(parseLayout('{"store":"/s","branch":"try-a","filter":"is:leaf"}')).toEqual({
+    ...standard,
+    store: "/s",
+    branch: "try-a",
+    filter: "is:leaf",
+  });
   expect(parseLayout('{"screen":"history","database":"shop"}')).toEqual({ ...standard, screen: "history", database: "shop" });
 });
 

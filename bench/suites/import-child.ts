@@ -1,0 +1,22 @@
+/** Imports one file into a new store, and prints what it took, as JSON. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createStore } from "#engine/store.ts";
+
+const [spec = "", source = ""] = process.argv.slice(2);
+const store = await createStore(spec, { actor: "bench" });
+const start = performance.now();
+const { storedBytes } = await store.create({ database: "big", from: source });
+const ms = performance.now() - start;
+const helpers = readdirSync(`/proc/${process.pid}/task`).flatMap((thread) => childrenOf(`/proc/${process.pid}/task/${thread}/children`));
+const helperMB = Math.max(0, ...helpers.map(peakMB));
+console.log(JSON.stringify({ engineMB: peakMB(process.pid), helperMB, ms, storedBytes }));
+await store.close();
+
+function childrenOf(path: string): number[] {
+  return readFileSync(path, "utf8").trim().split(" ").filter(Boolean).map(Number);
+}
+
+/** The kernel's own high-water mark of what the process had in memory. */
+function peakMB(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
