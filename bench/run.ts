@@ -10,10 +10,14 @@ import { parseArgs } from "node:util";
 import { inspectFilesystem } from "#engine/io/filesystem.ts";
 import { loadNative } from "#engine/io/load-native.ts";
 import { nodeDisk } from "#engine/io/node-disk.ts";
+import { checkoutSuite, rollbackSuite } from "./suites/checkout.ts";
 import { forkSuite } from "./suites/fork.ts";
+import { growthSuite } from "./suites/growth.ts";
+import { importSuite } from "./suites/import.ts";
+import { cliSuite, listSuite } from "./suites/program.ts";
 import { Bench, type Suite } from "./support.ts";
 
-const SUITES: readonly Suite[] = [forkSuite];
+const SUITES: readonly Suite[] = [forkSuite, growthSuite, listSuite, cliSuite, checkoutSuite, rollbackSuite, importSuite];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { dir: { type: "string" } } });
 const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));

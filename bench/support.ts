@@ -107,11 +107,20 @@ export interface Turns {
   readonly subject: number[];
 }
 
+interface InTurns {
+  readonly rounds: number;
+  /** Before each subject, not counted. */
+  readonly prepare?: (round: number) => unknown;
+  readonly limit: () => unknown;
+  readonly subject: (round: number) => unknown;
+}
+
 /** Limit, subject, limit, subject …: so that both meet the same disk and the same neighbours. Milliseconds. */
-export async function takeTurns(rounds: number, limit: () => unknown, subject: (round: number) => unknown): Promise<Turns> {
+export async function takeTurns({ rounds, prepare, limit, subject }: InTurns): Promise<Turns> {
   const turns: Turns = { limit: [], subject: [] };
   for (let turn = 0; turn < rounds; turn += 1) {
     turns.limit.push(await time(limit));
+    await prepare?.(turn);
     turns.subject.push(await time(() => subject(turn)));
   }
   return turns;

@@ -29,7 +29,7 @@ export const rollbackSuite: Suite = {
         for (let number = 0; number < 50; number += 1) writeSync(file, page, 0, page.length, number * 400 * page.length);
         fdatasyncSync(file);
       };
-      const turns = await takeTurns(ROUNDS, writePages, (round) => store.rollback({ ...branch, to: round % 2 === 0 ? "a" : "b" }));
+      const turns = await takeTurns({ rounds: ROUNDS, limit: writePages, subject: (round) => store.rollback({ ...branch, to: round % 2 === 0 ? "a" : "b" }) });
       closeSync(file);
       bench.figure("rollback, 1 GB, 50 pages: median", bench.ratio("rollback, 1 GB, 50 pages", turns), "ms", { most: 10 });
       await measureCheckpoint(bench, store, path);
@@ -48,22 +48,20 @@ function touchPages(path: string, pages: number): void {
 async function measureCheckpoint(bench: Bench, store: Store, path: string): Promise<void> {
   const reader = scanner(path);
   const client = new Database(path);
-  const change = client.prepare("UPDATE big SET customer = customer + 1 WHERE id % ((SELECT max(id) FROM big) / 10) = 1");
+  const last = client.prepare<[], number>("SELECT max(id) FROM big").pluck().get() ?? 0;
+  const ids = Array.from({ length: 10 }, (_, index) => 1 + Math.floor((last / 10) * index)).join();
+  const change = `UPDATE big SET customer = customer + 1 WHERE id IN (${ids})`;
+  const checkpoint = () => store.checkpoint(branch);
   try {
-    await store.checkpoint(branch);
-    const open = await takeTurns(10, reader.scan, async () => {
-      change.run();
-      await store.checkpoint(branch);
-    });
+    client.exec(change);
+    await checkpoint();
+    const open = await takeTurns({ rounds: 10, limit: reader.scan, prepare: () => client.exec(change), subject: checkpoint });
     bench.figure("checkpoint, 10 pages of 1 GB, client open: median", bench.ratio("checkpoint, client open (limit: hash 1 GB)", open), "ms", { most: 15 });
   } finally {
     client.close();
     reader.close();
   }
-  const closed = await takeTurns(5, scanOnce(path), async () => {
-    runSql(path, "UPDATE big SET customer = customer + 1 WHERE id % ((SELECT max(id) FROM big) / 10) = 1");
-    await store.checkpoint(branch);
-  });
+  const closed = await takeTurns({ rounds: 5, limit: scanOnce(path), prepare: () => runSql(path, change), subject: checkpoint });
   bench.ratio("checkpoint, client closed (limit: hash 1 GB)", closed, { most: 1.3 });
 }
 
@@ -118,7 +116,7 @@ export const checkoutSuite: Suite = {
       }
       bench.ratio("by decoding", { limit: copies, subject: decode }, { most: 2.5 });
       await store.checkout(branch);
-      const neighbour = await takeTurns(COPIES, cp, (round) => store.checkout({ database: "shop", branch: `b-${round + 1}` }));
+      const neighbour = await takeTurns({ rounds: COPIES, limit: cp, subject: (round) => store.checkout({ database: "shop", branch: `b-${round + 1}` }) });
       bench.ratio("from a neighbour's file", neighbour, { most: 1.5 });
       await store.checkout(branch);
     } finally {

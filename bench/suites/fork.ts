@@ -70,7 +70,7 @@ async function measure(bench: Bench, store: Store, at: string | undefined): Prom
   try {
     const fork = () => store.fork({ database: "shop", branch: "main", newBranch: nextName(), ...(at === undefined ? {} : { at }) });
     for (let warm = 0; warm < 50; warm += 1) await fork();
-    return await takeTurns(ROUNDS, log.append, fork);
+    return await takeTurns({ rounds: ROUNDS, limit: log.append, subject: fork });
   } finally {
     log.close();
   }

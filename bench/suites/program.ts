@@ -25,11 +25,11 @@ export const cliSuite: Suite = {
       const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
       if (status !== 0) throw new Error(`node ${args.join(" ")}: ${stderr}`);
     };
-    const turns = await takeTurns(
-      ROUNDS,
-      () => node(["-e", "0"]),
-      (round) => node([program, "fork", "shop@main", `cold-${round}`, "--store", store.path]),
-    );
+    const turns = await takeTurns({
+      rounds: ROUNDS,
+      limit: () => node(["-e", "0"]),
+      subject: (round) => node([program, "fork", "shop@main", `cold-${round}`, "--store", store.path]),
+    });
     bench.ratio("coppice fork, cold", turns, { most: 2.5 });
   },
 };

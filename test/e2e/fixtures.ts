@@ -25,6 +25,8 @@ export interface App {
   readonly electron: ElectronApplication | null;
   /** Ends the program as a user would (SIGTERM, Quit) and waits; returns its exit code, null when unknown. */
   quit(): Promise<number | null>;
+  /** Ends the program as a power cut would; the window goes with it. */
+  kill(): Promise<void>;
 }
 
 interface Fixtures {
@@ -61,8 +63,12 @@ export const test = base.extend<Fixtures, E2eOptions>({
           await browser.close();
           return code;
         };
+        const kill = async () => {
+          await killProcess(host.process);
+          await browser.close();
+        };
         ends.push(quit);
-        return { page, electron: null, quit };
+        return { page, electron: null, quit, kill };
       }
       const executablePath = face === "standin" ? join(ROOT, "test/standin/electron") : (findElectronBinary() ?? "");
       const electron = await _electron.launch({ executablePath, args: [ROOT, ...args], env });
@@ -72,8 +78,13 @@ export const test = base.extend<Fixtures, E2eOptions>({
         await electron.close();
         return program.exitCode;
       };
-      ends.push(() => quit().catch(() => null));
-      return { page, electron, quit };
+      let killed = false;
+      const kill = async () => {
+        killed = true;
+        await killProcess(electron.process());
+      };
+      ends.push(() => (killed ? Promise.resolve(null) : quit().catch(() => null)));
+      return { page, electron, quit, kill };
     });
     for (const end of ends) await end();
   },
@@ -106,24 +117,41 @@ async function endProcess(program: ChildProcess): Promise<number | null> {
   return await ended;
 }
 
+async function killProcess(program: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((settle) => program.once("exit", () => settle()));
+  program.kill("SIGKILL");
+  await ended;
+}
+
 /** Makes a store with the library, in a process of its own. `script` is the body of an async function of `store`. */
-export function makeStore(path: string, script: string): Promise<void> {
-  return useLibrary("createStore", path, script);
+export async function makeStore(path: string, script: string): Promise<void> {
+  await useLibrary("createStore", path, script);
 }
 
 /** The same with a store that exists: what another program does while the app has it open. */
-export function useStore(path: string, script: string): Promise<void> {
-  return useLibrary("openStore", path, script);
+export async function useStore(path: string, script: string): Promise<void> {
+  await useLibrary("openStore", path, script);
 }
 
-async function useLibrary(open: "createStore" | "openStore", path: string, script: string): Promise<void> {
+/** What the library says about a store that the app has open: `expression` of `store`, as JSON carries it. */
+export async function askStore<T>(path: string, expression: string): Promise<T> {
+  return JSON.parse(await useLibrary("openStore", path, `console.log(JSON.stringify(await ${expression}));`)) as T;
+}
+
+/** Answers what the script printed. */
+async function useLibrary(open: "createStore" | "openStore", path: string, script: string): Promise<string> {
   const code = `import { ${open} } from ${JSON.stringify(join(ROOT, "out/main/lib.js"))};
 const store = await ${open}(${JSON.stringify(path)}, { actor: "e2e" });
 ${script}
 await store.close();`;
-  const program = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "inherit", "inherit"] });
-  const exit = await new Promise<number | null>((settle) => program.once("exit", settle));
+  const program = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  program.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const exit = await new Promise<number | null>((settle) => program.once("close", settle));
   if (exit !== 0) throw new Error(`${open} of ${path} and its script ended with code ${exit}`);
+  return output;
 }
 
 /** Puts a store on the list of recent ones, before the app starts. */

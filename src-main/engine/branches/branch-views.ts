@@ -35,7 +35,7 @@ export function branchView(parts: Parts, place: Place): BranchView {
 export function viewOf(parts: Parts, database: DatabaseRecord, id: BranchId): BranchView | null {
   return parts.catalog.snapshot(() => {
     const branch = parts.catalog.branches.byId(id);
-    return branch?.state === "live" ? branchView(parts, { database: parts.catalog.databases.byId(database.id) ?? database, branch }) : null;
+    return branch?.state === "live" ? branchView(parts, { database: { ...database, name: parts.catalog.databases.nameOf(database.id) ?? database.name }, branch }) : null;
   });
 }
 
@@ -43,8 +43,10 @@ export const currentView = (parts: Parts, place: Place): BranchView | null => vi
 
 function forkView(parts: Parts, branch: BranchRecord): BranchView["forkedFrom"] {
   if (branch.forkVersion === null) return null;
-  const parent = branch.parent === null ? null : parts.catalog.branches.byId(branch.parent);
-  return { branchId: parent?.id ?? null, branch: parent?.name ?? null, version: branch.forkVersion, checkpoint: parent ? parts.catalog.checkpoints.nameOfVersion(parent, branch.forkVersion) : null };
+  const name = branch.parent === null ? null : parts.catalog.branches.nameOf(branch.parent);
+  if (branch.parent === null || name === null) return { branchId: null, branch: null, version: branch.forkVersion, checkpoint: null };
+  const checkpoint = parts.catalog.checkpoints.nameOfVersion({ id: branch.parent, database: branch.database }, branch.forkVersion);
+  return { branchId: branch.parent, branch: name, version: branch.forkVersion, checkpoint };
 }
 
 export function checkoutView(parts: Parts, { database, branch }: Place): CheckoutView {
@@ -143,8 +145,8 @@ export function operationView(parts: Parts, operation: OperationRecord): Operati
     kind: operation.kind,
     at: operation.at,
     actor: operation.actor,
-    database: operation.database === null ? "" : (catalog.databases.byId(operation.database)?.name ?? ""),
-    branch: operation.branch === null ? null : (catalog.branches.byId(operation.branch)?.name ?? null),
+    database: operation.database === null ? "" : (catalog.databases.nameOf(operation.database) ?? ""),
+    branch: operation.branch === null ? null : catalog.branches.nameOf(operation.branch),
     summary: summariseOperation(operation, namesAt(catalog, operation.id)),
     reverses: operation.reverses,
     state: operation.state,

@@ -18,18 +18,15 @@ import { unsavedWork, withFile, type HeldFile } from "./working-file.ts";
 export async function fork(parts: Parts, input: RequestInput<"branch.fork">): Promise<ForkResult> {
   checkMeta(input.meta);
   const names = forkNames(input.newBranch, input.count);
+  if (input.withUnsaved && input.at !== undefined) throw new EngineError("bad-argument", "Unsaved work belongs to the head: a fork from another point cannot take it along");
   // One read transaction for each burst of queries: on its own, each would take and give back a lock of the WAL.
-  const place = parts.catalog.snapshot(() => {
+  const { place, head, leavesWork } = parts.catalog.snapshot(() => {
     const found = findBranch(parts, input.database, input.branch);
     for (const name of names) refuseTakenBranch(parts, found, name);
-    return found;
+    return { place: found, head: resolveAt(parts, found, input.at), leavesWork: input.at === undefined && hasUnsavedHint(parts, found) };
   });
-  if (input.withUnsaved) {
-    if (input.at !== undefined) throw new EngineError("bad-argument", "Unsaved work belongs to the head: a fork from another point cannot take it along");
-    return withFile(parts, place, "write", undefined, (file) => forkUnsaved(parts, place, file, input, names));
-  }
-  const head = resolveAt(parts, place, input.at);
-  const warnings = input.at === undefined && hasUnsavedHint(parts, place) ? [`${placeName(place)} has unsaved work that is not in the fork: fork with unsaved work to take it along`] : [];
+  if (input.withUnsaved) return withFile(parts, place, "write", undefined, (file) => forkUnsaved(parts, place, file, input, names));
+  const warnings = leavesWork ? [`${placeName(place)} has unsaved work that is not in the fork: fork with unsaved work to take it along`] : [];
   return commitFork(parts, place, input, names, head, {}, warnings);
 }
 

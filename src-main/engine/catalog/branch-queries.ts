@@ -27,6 +27,11 @@ export class BranchQueries {
     return row ? branchOfRow(row) : null;
   }
 
+  /** Name of a live or trashed one. */
+  nameOf(id: BranchId): string | null {
+    return this.#catalog.get<{ name: string }>("SELECT name FROM branches WHERE id = ? AND state < 2", id)?.name ?? null;
+  }
+
   /** A live one. */
   byName(database: DatabaseId, name: string): BranchRecord | null {
     const row = this.#catalog.get<BranchRow>(BY_NAME, database, name);

@@ -33,6 +33,11 @@ export class DatabaseQueries {
     return row ? databaseOfRow(row) : null;
   }
 
+  /** Name of a live or trashed one. */
+  nameOf(id: DatabaseId): string | null {
+    return this.#catalog.get<{ name: string }>("SELECT name FROM databases WHERE id = ? AND state < 2", id)?.name ?? null;
+  }
+
   /** A live one. */
   byName(name: string): DatabaseRecord | null {
     const row = this.#catalog.get<DatabaseRow>(BY_NAME, name);
