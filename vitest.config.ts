@@ -7,8 +7,8 @@ const chromium = { executablePath: process.env["COPPICE_CHROMIUM"] ?? "/usr/bin/
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["test/{shared,engine,host,cli,tidy}/**/*.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 30_000 } },
-      { test: { name: "deep", include: ["test/{crash,model,race}/**/*.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 600_000 } },
+      { test: { name: "unit", include: ["test/{shared,engine,host,cli,tidy}/**/*.test.ts"], exclude: ["**/*.deep.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 30_000 } },
+      { test: { name: "deep", include: ["test/{crash,model,race}/**/*.test.ts", "test/**/*.deep.test.ts"], environment: "node", pool: "forks", maxWorkers: 2, testTimeout: 600_000 } },
       {
         plugins: [react()],
         // Found while tests run, a dependency would be bundled anew and React loaded twice.
