@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { askStore, expect, test } from "./fixtures.ts";
-import { branchRow, openShop, toast } from "./steps.ts";
+import { askStore, expect, test, useStore } from "./fixtures.ts";
+import { branchRow, openShop, runSql, toast } from "./steps.ts";
 
 const FORKS = `for (const newBranch of ["try-a", "try-b", "other"]) await store.fork({ database: "shop", branch: "main", newBranch });`;
 
@@ -10,7 +10,7 @@ test("JOURNEY-12: after a kill the window, the store, the screen, the branch and
   await first.page.keyboard.press("ControlOrMeta+F");
   await first.page.keyboard.insertText("try");
   await branchRow(first.page, "try-b").click();
-  await first.page.getByRole("button", { name: "Flat" }).click();
+  await first.page.getByRole("radio", { name: "Flat" }).click();
   await first.electron?.evaluate(({ BrowserWindow }) =>
     BrowserWindow.getAllWindows()[0]?.setBounds({ x: 30, y: 20, width: 1150, height: 720 }),
   );
@@ -39,6 +39,9 @@ test("E2E-4: a branch dropped on a branch asks what is meant; F6 goes round the 
   folder,
 }) => {
   const { page, store } = await openShop(folder, startApp, FORKS);
+  const file = await askStore<{ path: string }>(store, `store.checkout({ database: "shop", branch: "try-a" })`);
+  runSql(file.path, "DELETE FROM orders WHERE id > 100");
+  await useStore(store, `await store.checkpoint({ database: "shop", branch: "try-a", name: "half" });`);
   const grid = page.getByRole("treegrid");
   await branchRow(page, "try-a").dragTo(branchRow(page, "try-b"));
   const menu = page.getByRole("menu");

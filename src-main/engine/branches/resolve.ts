@@ -51,7 +51,9 @@ export function resolveAt(parts: Parts, place: Place, at: string | undefined): V
       const checkpoint = parts.catalog.checkpoints.find(branch, parsed.name);
       if (checkpoint) return checkpoint.version;
       const choices = nearestNames(parsed.name, parts.catalog.checkpoints.ofBranch(branch.id).map((each) => each.name));
-      throw new EngineError("checkpoint-not-found", `${database.name}@${branch.name} and its ancestors have no checkpoint "${at}"`, { hint: didYouMean(choices), details: { name: at, choices } });
+      const elsewhere = parts.catalog.checkpoints.named(database.id, parsed.name);
+      const hint = elsewhere ? `${elsewhere.branch} has it at v${elsewhere.version}: name that version` : didYouMean(choices);
+      throw new EngineError("checkpoint-not-found", `${database.name}@${branch.name} and its ancestors have no checkpoint "${at}"`, { hint, details: { name: at, choices } });
     }
     case "time": {
       const version = parts.catalog.versions.asOf(branch, parsed.at);

@@ -48,7 +48,8 @@ function scopeOf(parts: Parts, databaseName: string | undefined): CursorScope {
 }
 
 function nothingTo(parts: Parts, act: "undo" | "redo"): EngineError {
-  return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint: "Name an operation to undo somebody else's", untouched: "Nothing was changed." });
+  const hint = act === "undo" ? "Name an operation to undo somebody else's" : "Only what was undone last, with nothing new since, can be redone";
+  return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint, untouched: "Nothing was changed." });
 }
 
 function blocked(plan: ReversalPlan): EngineError {

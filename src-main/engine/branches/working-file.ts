@@ -20,7 +20,7 @@ import { temporaryPath, type Parts } from "./parts.ts";
 import { placeName, type Place } from "./resolve.ts";
 
 /** How the file's state came about: shown to users. */
-export type FileChange = "none" | "already current" | "rebuilt" | `patched ${number} pages`;
+export type FileChange = "none" | "already current" | "rebuilt" | `patched ${number} page${"" | "s"}`;
 
 /** A branch's file under lock, and the fact it was held with. */
 export interface HeldFile {
@@ -186,7 +186,7 @@ export async function bringFileTo(parts: Parts, file: HeldFile, target: { readon
     const reader = await parts.lineages.reader(database, to.number);
     await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) });
     record(await held.fingerprint());
-    return `patched ${differing.length} pages`;
+    return `patched ${differing.length} page${differing.length === 1 ? "" : "s"}`;
   }
   const finished = await buildFile(parts, place, to, work);
   await held.swap(finished);

@@ -2,7 +2,7 @@ import type { BranchId, DatabaseId, VersionNumber } from "#shared/ids.ts";
 import type { Connection } from "./connection.ts";
 import type { BranchRecord, CheckpointRecord } from "./records.ts";
 import { AUTOMATIC_CHECKPOINT_OF, CHECKPOINTS, checkpointOfRow, NAMED_CHECKPOINT, type CheckpointRow } from "./rows.ts";
-import { versionKey } from "./schema.ts";
+import { versionKey, versionOfKey } from "./schema.ts";
 import { VersionQueries } from "./version-queries.ts";
 
 export class CheckpointQueries {
@@ -40,6 +40,14 @@ export class CheckpointQueries {
       ) c WHERE (SELECT state FROM branches WHERE id = c.branch) = 0 ORDER BY c.branch <> ?, c.branch, c.name LIMIT 1`;
     const key = versionKey(branch.database, version);
     return this.#catalog.get<{ name: string }>(sql, key, key, branch.id)?.name ?? null;
+  }
+
+  /** Some live branch of a database that has a checkpoint of this name, and its version. Looks at all of them. */
+  named(database: DatabaseId, name: string): { branch: string; version: VersionNumber } | null {
+    const sql = `SELECT b.name AS branch, c.version AS key FROM checkpoints c JOIN branches b ON b.id = c.branch
+      WHERE c.name = ? AND b.database = ? AND b.state = 0 LIMIT 1`;
+    const row = this.#catalog.get<{ branch: string; key: number }>(sql, name, database);
+    return row ? { branch: row.branch, version: versionOfKey(row.key).number as VersionNumber } : null;
   }
 
   /** An own checkpoint of a branch. */

@@ -45,7 +45,7 @@ export function summariseOperation(operation: OperationRecord, names: NamesThen)
     case "autosave":
       return `Saved unsaved changes of ${branch}${onVersion(operation.newVersions[0])}`;
     case "rollback":
-      return `Rolled back ${branch} ${headWords(moves)}`.trimEnd();
+      return staysAt(moves) ? `Took ${branch} back to ${staysAt(moves)}` : `Rolled back ${branch} ${headWords(moves)}`.trimEnd();
     case "promote":
       return `Promoted ${operation.source === null ? headWords(moves) : names.branch(operation.source)} → ${branch}`;
     case "destroy":
@@ -142,6 +142,12 @@ function forked(operation: OperationRecord, names: NamesThen): string {
 
 function onVersion(version: VersionNumber | undefined): string {
   return version === undefined ? "" : ` as v${version}`;
+}
+
+/** The head that a rollback keeps when it only discards unsaved work. */
+function staysAt(moves: readonly Move[]): string | null {
+  const move = moves.find((one) => one.ref === "head");
+  return move && move.before === move.after ? versionWord(move.after) : null;
 }
 
 function headWords(moves: readonly Move[]): string {

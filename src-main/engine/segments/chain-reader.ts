@@ -98,13 +98,7 @@ export class ChainReader implements PageSource {
   /** Low 64 bits of each page's hash, 8 bytes a page, without decoding any; zeros for the lock page. */
   pageHashes(): Uint8Array {
     const hashes = new Uint8Array(this.pageCount * PAGE_HASH_BYTES);
-    for (const segment of this.segments.toReversed()) {
-      for (let ordinal = 0; ordinal < segment.index.pages; ordinal += 1) {
-        const pageNumber = segment.pageNumberAt(ordinal);
-        if (pageNumber > this.pageCount) break;
-        hashes.set(segment.hashAt(ordinal), (pageNumber - 1) * PAGE_HASH_BYTES);
-      }
-    }
+    for (const segment of this.segments.toReversed()) segment.copyHashes(hashes);
     return hashes;
   }
 

@@ -101,6 +101,25 @@ export class SegmentReader {
     return this.index.hashes.subarray(ordinal * PAGE_HASH_BYTES, (ordinal + 1) * PAGE_HASH_BYTES);
   }
 
+  /** Writes the hash of each page it stores to that page's place in a list that begins with page 1, as far as the list goes. */
+  copyHashes(list: Uint8Array): void {
+    const { pageNumbers, pages, hashes } = this.index;
+    if (pageNumbers) {
+      for (const [ordinal, pageNumber] of pageNumbers.entries()) {
+        if (pageNumber * PAGE_HASH_BYTES > list.length) return;
+        list.set(this.hashAt(ordinal), (pageNumber - 1) * PAGE_HASH_BYTES);
+      }
+      return;
+    }
+    // All pages: two stretches, before and behind the lock page.
+    const lockPosition = (this.#lockPage - 1) * PAGE_HASH_BYTES;
+    const stored = hashes.subarray(0, pages * PAGE_HASH_BYTES);
+    const before = stored.subarray(0, Math.min(lockPosition, list.length));
+    list.set(before);
+    const behind = list.subarray(lockPosition + PAGE_HASH_BYTES);
+    if (behind.length > 0) behind.set(stored.subarray(lockPosition, lockPosition + behind.length));
+  }
+
   /** Decodes and verifies a frame. `dictionary`: the previous versions of its pages, those that have one, in order. */
   decodeFrame(frame: number, dictionary: Uint8Array): DecodedFrame {
     const stored = this.#readFrame(frame);

@@ -127,7 +127,8 @@ function report(parts: Parts, due: DueTrash, plan: GarbagePlan, files: RemovedFi
     segmentsRemoved: plan.segments.length,
     checkoutsRemoved: dryRun ? trashedPlaces(parts, due).filter((place) => parts.disk.stat(parts.paths.checkout(place.database.name, place.branch.name))).length : files.checkouts,
     orphanFilesRemoved: Math.max(0, files.segments - fileSegments),
-    bytesFreed: dryRun ? files.bytes + bytes : bytes,
+    // The operation log grows by the purge itself.
+    bytesFreed: dryRun ? files.bytes + bytes : Math.max(0, bytes),
     strandedOperations: plan.purge.strands,
   };
 }

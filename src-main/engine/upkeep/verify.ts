@@ -120,7 +120,7 @@ function verifyCheckouts(parts: Parts, tally: Tally, problems: VerifyProblem[]):
       problems.push({ object: `checkout of branch ${branch}`, problem: "its branch is not in the catalog" });
       continue;
     }
-    tally.checkouts += 1;
+    if (parts.files.check(parts.paths.checkout(database.name, record.name), null) !== "missing") tally.checkouts += 1;
     for (const number of [fact.base, fact.content]) if (!parts.catalog.versions.byNumber(database.id, number)) problems.push({ object: join("checkouts", database.name, `${record.name}.db`), problem: `it is recorded to hold v${number}, which is not in the catalog` });
   }
 }
