@@ -7,7 +7,14 @@ import { LIMITS } from "./limits.ts";
 import { nameProblem, parseAt, type NameKind } from "./ids.ts";
 import type * as view from "./views.ts";
 
-const name = (kind: NameKind) => v.pipe(v.string(), v.check((text) => nameProblem(kind, text) === null, (issue) => nameProblem(kind, String(issue.input)) ?? "bad name"));
+const name = (kind: NameKind) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => nameProblem(kind, text) === null,
+      (issue) => nameProblem(kind, String(issue.input)) ?? "bad name",
+    ),
+  );
 const database = name("database");
 const branch = name("branch");
 const checkpoint = name("checkpoint");
@@ -22,7 +29,16 @@ const waitMs = v.optional(count(3_600_000));
 const on = { database, branch };
 
 export interface RequestOutputs {
-  "app.hello": { contractVersion: number; program: string; platform: string; host: "electron" | "web"; home: string; recent: view.RecentStore[]; store: view.StoreView | null; startWith: string | null };
+  "app.hello": {
+    contractVersion: number;
+    program: string;
+    platform: string;
+    host: "electron" | "web";
+    home: string;
+    recent: view.RecentStore[];
+    store: view.StoreView | null;
+    startWith: string | null;
+  };
   "app.chooseFile": string | null;
   "app.chooseFolder": string | null;
   "app.chooseSaveFile": string | null;
@@ -46,7 +62,12 @@ export interface RequestOutputs {
   "database.rename": view.VerbResult;
   "database.export": { readonly path: string; readonly bytes: number };
   "branch.list": { readonly branches: readonly view.BranchView[]; readonly total: number; readonly lastOperation: number };
-  "branch.changes": { readonly changed: readonly view.BranchView[]; readonly removed: readonly number[]; readonly total: number; readonly lastOperation: number };
+  "branch.changes": {
+    readonly changed: readonly view.BranchView[];
+    readonly removed: readonly number[];
+    readonly total: number;
+    readonly lastOperation: number;
+  };
   "branch.get": view.BranchDetail;
   "branch.history": view.HistoryView;
   "branch.checkout": view.VerbResult & { readonly path: string; readonly checkout: string };
@@ -106,10 +127,33 @@ export const REQUESTS = {
   "branch.get": v.object(on),
   "branch.history": v.object({ ...on, offset: v.optional(count(Number.MAX_SAFE_INTEGER)), limit: v.optional(count(LIMITS.pageRowsMax)) }),
   "branch.checkout": v.object({ ...on, resolve: v.optional(v.picklist(["take-theirs", "put-mine-on-top"])), waitMs }),
-  "branch.checkpoint": v.object({ ...on, name: v.optional(checkpoint), message: v.optional(message), meta: v.optional(meta), replace: v.optional(v.boolean()), resolve: v.optional(v.picklist(["put-mine-on-top"])), waitMs }),
-  "branch.fork": v.object({ ...on, at: v.optional(at), newBranch: branch, count: v.optional(v.pipe(count(LIMITS.forkCountMax), v.minValue(1))), ttlMs: v.optional(ttlMs), meta: v.optional(meta), withUnsaved: v.optional(v.boolean()) }),
+  "branch.checkpoint": v.object({
+    ...on,
+    name: v.optional(checkpoint),
+    message: v.optional(message),
+    meta: v.optional(meta),
+    replace: v.optional(v.boolean()),
+    resolve: v.optional(v.picklist(["put-mine-on-top"])),
+    waitMs,
+  }),
+  "branch.fork": v.object({
+    ...on,
+    at: v.optional(at),
+    newBranch: branch,
+    count: v.optional(v.pipe(count(LIMITS.forkCountMax), v.minValue(1))),
+    ttlMs: v.optional(ttlMs),
+    meta: v.optional(meta),
+    withUnsaved: v.optional(v.boolean()),
+  }),
   "branch.rollback": v.object({ ...on, to: at, force: v.optional(v.boolean()), dryRun: v.optional(v.boolean()), waitMs }),
-  "branch.promote": v.object({ database, source: branch, onto: branch, force: v.optional(v.boolean()), dryRun: v.optional(v.boolean()), waitMs }),
+  "branch.promote": v.object({
+    database,
+    source: branch,
+    onto: branch,
+    force: v.optional(v.boolean()),
+    dryRun: v.optional(v.boolean()),
+    waitMs,
+  }),
   "branch.destroy": v.object({ ...on, force: v.optional(v.boolean()) }),
   /** `id` from trash.list. */
   "branch.restore": v.object({ kind: v.picklist(["branch", "database"]), id: count(Number.MAX_SAFE_INTEGER), as: v.optional(branch) }),
@@ -123,10 +167,21 @@ export const REQUESTS = {
   /** A read-only file of one version. */
   "checkpoint.open": v.object({ ...on, at }),
   "trash.list": v.object({}),
-  "operation.list": v.object({ database: v.optional(database), branch: v.optional(branch), actor: v.optional(v.string()), before: v.optional(count(Number.MAX_SAFE_INTEGER)), limit: v.optional(count(LIMITS.pageRowsMax)) }),
+  "operation.list": v.object({
+    database: v.optional(database),
+    branch: v.optional(branch),
+    actor: v.optional(v.string()),
+    before: v.optional(count(Number.MAX_SAFE_INTEGER)),
+    limit: v.optional(count(LIMITS.pageRowsMax)),
+  }),
   "operation.preview": v.object({ operation: count(Number.MAX_SAFE_INTEGER) }),
   /** Without `operation`: the caller's own last one. `chain` also undoes what stands in the way. */
-  "operation.undo": v.object({ operation: v.optional(count(Number.MAX_SAFE_INTEGER)), database: v.optional(database), chain: v.optional(v.boolean()), waitMs }),
+  "operation.undo": v.object({
+    operation: v.optional(count(Number.MAX_SAFE_INTEGER)),
+    database: v.optional(database),
+    chain: v.optional(v.boolean()),
+    waitMs,
+  }),
   "operation.redo": v.object({ database: v.optional(database), waitMs }),
   "job.list": v.object({}),
   "job.cancel": v.object({ id: v.string() }),

@@ -18,7 +18,7 @@ export const ERROR_CODES = {
   "file-not-found": { exit: 4 },
   // conflict or refused
   "name-taken": { exit: 3 },
-  "protected": { exit: 3 },
+  protected: { exit: 3 },
   "checkout-busy": { exit: 3 },
   "checkout-stale": { exit: 3 },
   "stale-precondition": { exit: 3 },
@@ -29,8 +29,8 @@ export const ERROR_CODES = {
   "file-exists": { exit: 3 },
   // inputs
   "not-sqlite": { exit: 1 },
-  "encrypted": { exit: 1 },
-  "truncated": { exit: 1 },
+  encrypted: { exit: 1 },
+  truncated: { exit: 1 },
   "source-busy": { exit: 3 },
   "source-changed": { exit: 3 },
   // store state
@@ -44,11 +44,11 @@ export const ERROR_CODES = {
   "disk-full": { exit: 1 },
   "permission-denied": { exit: 1 },
   "io-failed": { exit: 1 },
-  "cancelled": { exit: 1 },
-  "unsupported": { exit: 1 },
+  cancelled: { exit: 1 },
+  unsupported: { exit: 1 },
   "worker-died": { exit: 1 },
   "outcome-unknown": { exit: 1 },
-  "internal": { exit: 1 },
+  internal: { exit: 1 },
 } as const satisfies Record<string, { exit: 1 | 2 | 3 | 4 }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -95,7 +95,12 @@ export interface BranchView {
   /** A name on the head's version, own branch first; null when it has none. */
   readonly headCheckpoint: string | null;
   /** Where it was forked; null for main. `branch` is null when the parent was purged. */
-  readonly forkedFrom: { readonly branchId: number | null; readonly branch: string | null; readonly version: number; readonly checkpoint: string | null } | null;
+  readonly forkedFrom: {
+    readonly branchId: number | null;
+    readonly branch: string | null;
+    readonly version: number;
+    readonly checkpoint: string | null;
+  } | null;
   readonly createdAt: UnixMs;
   readonly actor: string;
   /** Last operation on it or change seen in its file; TTL counts from here. */
@@ -299,7 +304,13 @@ export interface DoctorView {
   readonly addon: "loaded" | "missing";
   readonly addonProblem: string | null;
   readonly platform: string;
-  readonly store: { readonly path: string; readonly filesystem: string; readonly reflink: boolean; readonly network: boolean; readonly writable: boolean } | null;
+  readonly store: {
+    readonly path: string;
+    readonly filesystem: string;
+    readonly reflink: boolean;
+    readonly network: boolean;
+    readonly writable: boolean;
+  } | null;
   readonly facilities: readonly { readonly name: string; readonly using: string }[];
   readonly holders: readonly { readonly target: string; readonly holders: readonly Holder[] }[];
   readonly problems: readonly string[];

@@ -41,7 +41,9 @@ async function open(cli: Cli, target: StateTarget, command: readonly string[], c
     if (checkpoint !== undefined) cli.terminal.warn(`${command[0]} ended with ${exitCode}: no checkpoint was made`);
     return finish(cli, { path, exitCode, checkpoint: null });
   }
-  const saved = await cli.withStore((store, work) => store.checkpoint({ database: target.database, branch: target.branch, name: checkpoint }, work));
+  const saved = await cli.withStore((store, work) =>
+    store.checkpoint({ database: target.database, branch: target.branch, name: checkpoint }, work),
+  );
   cli.terminal.note(saved.operation?.summary ?? `Nothing changed: ${checkpoint} is v${saved.version} already`);
   finish(cli, { path, exitCode, checkpoint: saved.name });
 }

@@ -64,9 +64,19 @@ export interface StorePorts {
 export async function createStore(spec: string, options: OpenOptions = {}, ports: StorePorts = {}): Promise<Store> {
   const { disk, native, clock, randomness } = machine(ports);
   const paths = new StorePaths(locateStore(spec));
-  if (disk.stat(paths.catalog)) throw new EngineError("store-exists", `There already is a store at ${paths.root}`, { hint: "Open it instead", untouched: "It is unchanged.", details: { path: paths.root } });
+  if (disk.stat(paths.catalog))
+    throw new EngineError("store-exists", `There already is a store at ${paths.root}`, {
+      hint: "Open it instead",
+      untouched: "It is unchanged.",
+      details: { path: paths.root },
+    });
   const strangers = disk.list(paths.root).filter((name) => !name.startsWith("catalog."));
-  if (strangers.length > 0) throw new EngineError("file-exists", `${paths.root} is not empty: it holds ${strangers.slice(0, 3).join(", ")}`, { hint: "Choose a new or empty folder", untouched: "It is unchanged.", details: { path: paths.root } });
+  if (strangers.length > 0)
+    throw new EngineError("file-exists", `${paths.root} is not empty: it holds ${strangers.slice(0, 3).join(", ")}`, {
+      hint: "Choose a new or empty folder",
+      untouched: "It is unchanged.",
+      details: { path: paths.root },
+    });
   for (const folder of [paths.root, paths.segments, paths.checkouts, paths.temporary]) disk.makeDirectory(folder);
   Catalog.create(paths.catalog, { disk, native }, { uid: randomness.bytes(16), at: clock.now() });
   disk.syncDirectory(paths.root);
@@ -80,11 +90,22 @@ export async function createStore(spec: string, options: OpenOptions = {}, ports
 export async function openStore(spec: string, options: OpenOptions = {}, ports: StorePorts = {}): Promise<Store> {
   const { disk, native, clock, randomness } = machine(ports);
   const paths = new StorePaths(locateStore(spec));
-  if (!disk.stat(paths.catalog)) throw new EngineError("store-not-found", `There is no store at ${paths.root}`, { hint: "Make one first", details: { path: paths.root } });
+  if (!disk.stat(paths.catalog))
+    throw new EngineError("store-not-found", `There is no store at ${paths.root}`, {
+      hint: "Make one first",
+      details: { path: paths.root },
+    });
   const catalog = Catalog.open(paths.catalog, { disk, native });
   const temporary = catalog.readOnly ? null : new TemporaryFolder(disk, native, paths.temporary);
   const temporaryFolder = temporary?.path ?? paths.temporary;
-  const segments = { disk, native, randomness, objects: new LocalObjectStore(disk, paths.segments), frames: new FrameCache(LIMITS.pageCacheBytes), temporaryFolder };
+  const segments = {
+    disk,
+    native,
+    randomness,
+    objects: new LocalObjectStore(disk, paths.segments),
+    frames: new FrameCache(LIMITS.pageCacheBytes),
+    temporaryFolder,
+  };
   const files = createCheckoutFiles({ ownProcess: options.ownProcess ?? false, disk, native, temporary: temporaryFolder });
   const parts: Parts = {
     paths,
@@ -105,7 +126,12 @@ export async function openStore(spec: string, options: OpenOptions = {}, ports: 
 }
 
 function machine(ports: StorePorts): Required<StorePorts> {
-  return { disk: ports.disk ?? nodeDisk, native: ports.native ?? loadNative(), clock: ports.clock ?? systemClock, randomness: ports.randomness ?? systemRandomness };
+  return {
+    disk: ports.disk ?? nodeDisk,
+    native: ports.native ?? loadNative(),
+    clock: ports.clock ?? systemClock,
+    randomness: ports.randomness ?? systemRandomness,
+  };
 }
 
 function userName(): string {
@@ -163,7 +189,9 @@ class LocalStore implements Store {
   history = this.#verb("branch.history", history);
   checkout = this.#verb("branch.checkout", checkout, "publishes");
   checkpoint = this.#verb("branch.checkpoint", checkpoint, "publishes");
-  fork = this.#verb("branch.fork", (parts, input) => (input.withUnsaved ? parts.writers.whilePublishing(() => fork(parts, input)) : fork(parts, input)));
+  fork = this.#verb("branch.fork", (parts, input) =>
+    input.withUnsaved ? parts.writers.whilePublishing(() => fork(parts, input)) : fork(parts, input),
+  );
   rollback = this.#verb("branch.rollback", rollback, "publishes");
   promote = this.#verb("branch.promote", promote, "publishes");
   destroy = this.#verb("branch.destroy", destroy, "publishes");
@@ -196,7 +224,8 @@ class LocalStore implements Store {
     return catalog.facts().flatMap(({ branch: id, fact }) => {
       const branch = catalog.branches.byId(id);
       if (branch?.state !== "live" || branch.database !== database.id) return [];
-      const isUnsaved = fact.content !== fact.base || files.check(paths.checkout(database.name, branch.name), fact.fingerprint) === "unknown";
+      const isUnsaved =
+        fact.content !== fact.base || files.check(paths.checkout(database.name, branch.name), fact.fingerprint) === "unknown";
       return isUnsaved ? [branch.name] : [];
     });
   }
@@ -216,10 +245,16 @@ class LocalStore implements Store {
    * Checks the input, then acts. What "publishes" may write segment files: gc is kept away until its operation has
    * committed.
    */
-  #verb<K extends RequestName>(name: K, act: (parts: Parts, input: RequestInput<K>, work: PhasedWork) => RequestOutput<K> | Promise<RequestOutput<K>>, kind?: "publishes") {
+  #verb<K extends RequestName>(
+    name: K,
+    act: (parts: Parts, input: RequestInput<K>, work: PhasedWork) => RequestOutput<K> | Promise<RequestOutput<K>>,
+    kind?: "publishes",
+  ) {
     return async (input: RequestInput<K>, work: PhasedWork = {}): Promise<RequestOutput<K>> => {
       const parsed = parseInput(name, input);
-      return kind === "publishes" ? this.#parts.writers.whilePublishing(async () => act(this.#parts, parsed, work)) : act(this.#parts, parsed, work);
+      return kind === "publishes"
+        ? this.#parts.writers.whilePublishing(async () => act(this.#parts, parsed, work))
+        : act(this.#parts, parsed, work);
     };
   }
 }

@@ -24,7 +24,8 @@ function acknowledge(operation: { readonly id: number } | null): void {
 function write(path: string, rows: number): void {
   const database = new Database(path);
   database.exec("BEGIN");
-  for (let row = 0; row < rows; row += 1) database.prepare("INSERT INTO notes (text) VALUES (?)").run(`round ${round} ${random(1e9)}`.padEnd(40 + random(600), "x"));
+  for (let row = 0; row < rows; row += 1)
+    database.prepare("INSERT INTO notes (text) VALUES (?)").run(`round ${round} ${random(1e9)}`.padEnd(40 + random(600), "x"));
   database.exec("COMMIT");
   database.close();
 }

@@ -12,9 +12,15 @@ const SEED = Number(process.env["COPPICE_SEED"] ?? Math.floor(Math.random() * 2 
 const child = join(import.meta.dirname, "verbs-child.ts");
 
 /** Operation ids that the child acknowledged before it died. */
-function runUntilKilled(spec: string, round: number, options: { readonly fault?: string; readonly killAfterMs?: number }): Promise<{ acknowledged: number[]; signal: string | null; output: string }> {
+function runUntilKilled(
+  spec: string,
+  round: number,
+  options: { readonly fault?: string; readonly killAfterMs?: number },
+): Promise<{ acknowledged: number[]; signal: string | null; output: string }> {
   return new Promise((resolve) => {
-    const running = spawn(process.execPath, [child, spec, String(round), String(SEED + round)], { env: { ...process.env, ...(options.fault ? { COPPICE_FAULT: options.fault } : {}) } });
+    const running = spawn(process.execPath, [child, spec, String(round), String(SEED + round)], {
+      env: { ...process.env, ...(options.fault ? { COPPICE_FAULT: options.fault } : {}) },
+    });
     let output = "";
     let errors = "";
     running.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -38,7 +44,8 @@ async function expectSound(spec: string, acknowledged: readonly number[]): Promi
     const report = await store.verify({});
     expect(report.problems.filter((problem) => !problem.problem.includes("gc removes it"))).toEqual([]);
     for (const branch of (await store.branches({ database: "shop" })).branches) {
-      if (branch.checkout.state !== "none" && branch.checkout.state !== "missing") expect(query(branch.checkout.path, "PRAGMA integrity_check")).toEqual([["ok"]]);
+      if (branch.checkout.state !== "none" && branch.checkout.state !== "missing")
+        expect(query(branch.checkout.path, "PRAGMA integrity_check")).toEqual([["ok"]]);
     }
     await store.gc({ dryRun: false });
     expect((await store.verify({})).problems).toEqual([]);

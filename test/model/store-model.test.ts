@@ -62,7 +62,16 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("checkout" as const), branch: branchName }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("write" as const), branch: branchName, key: fc.nat(5), value: fc.nat(9) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("checkpoint" as const), branch: branchName, name: fc.option(checkpointName) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("fork" as const), branch: branchName, to: branchName, from: fc.option(checkpointName), withUnsaved: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("fork" as const),
+      branch: branchName,
+      to: branchName,
+      from: fc.option(checkpointName),
+      withUnsaved: fc.boolean(),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("rollback" as const), branch: branchName, to: checkpointName }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("promote" as const), branch: branchName, onto: branchName }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("destroy" as const), branch: branchName }) },
@@ -164,7 +173,8 @@ async function performCheckpoint(step: Step & { do: "checkpoint" }, model: Model
   const branch = model.branches.get(step.branch);
   const name = step.name ?? undefined;
   if (!branch) return refused("branch-not-found", () => store.checkpoint({ ...on(step.branch), name }));
-  if (name !== undefined && branch.checkpoints.has(name)) return refused("name-taken", () => store.checkpoint({ ...on(step.branch), name }));
+  if (name !== undefined && branch.checkpoints.has(name))
+    return refused("name-taken", () => store.checkpoint({ ...on(step.branch), name }));
   const result = await store.checkpoint({ ...on(step.branch), name });
   if (!result.operation) return;
   const before = { head: branch.head, headNumber: branch.headNumber };
@@ -196,7 +206,12 @@ async function performFork(step: Step & { do: "fork" }, model: Model, { store }:
   if (at !== undefined && !start) return;
   const before = { head: parent.head, headNumber: parent.headNumber };
   const result = await store.fork(input);
-  const child: ModelBranch = { head: start?.content ?? parent.head, headNumber: result.branch?.head ?? 0, checkpoints: new Map(), file: null };
+  const child: ModelBranch = {
+    head: start?.content ?? parent.head,
+    headNumber: result.branch?.head ?? 0,
+    checkpoints: new Map(),
+    file: null,
+  };
   if (withUnsaved && parent.file !== null) Object.assign(parent, { head: parent.file, headNumber: child.headNumber });
   const after = { head: parent.head, headNumber: parent.headNumber };
   if (withUnsaved) child.head = parent.head;
@@ -318,7 +333,8 @@ async function compare(model: Model, { store }: Real): Promise<void> {
       expect(["none", "missing"]).toContain(view.checkout.state);
     } else {
       expect({ name: view.name, file: readContent(view.checkout.path) }).toEqual({ name: view.name, file: expected.file });
-      if (expected.file !== expected.head) expect({ name: view.name, state: view.checkout.state }).toEqual({ name: view.name, state: "unsaved" });
+      if (expected.file !== expected.head)
+        expect({ name: view.name, state: view.checkout.state }).toEqual({ name: view.name, state: "unsaved" });
     }
   }
 }

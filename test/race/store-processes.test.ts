@@ -81,7 +81,10 @@ test("RACE-2: two processes checkpoint and roll back one branch; the loser is re
 
 test("RACE-3: a gc in another process takes no file of a checkpoint that is under way", async () => {
   const { store, main } = await makeShop();
-  const collector = runScript(store.path, `for (let turn = 0; turn < 40; turn += 1) await store.gc({ dryRun: false, purgeAllTrash: true });`);
+  const collector = runScript(
+    store.path,
+    `for (let turn = 0; turn < 40; turn += 1) await store.gc({ dryRun: false, purgeAllTrash: true });`,
+  );
   for (let turn = 0; turn < 15; turn += 1) {
     execute(main, "INSERT INTO notes (text) SELECT hex(randomblob(300)) FROM notes LIMIT 200");
     await store.checkpoint(SHOP);

@@ -9,7 +9,9 @@ import { findDatabase } from "./resolve.ts";
 export function listBranches(parts: Parts, input: RequestInput<"branch.list">): RequestOutput<"branch.list"> {
   const database = findDatabase(parts, input.database);
   return parts.catalog.snapshot(() => ({
-    branches: parts.catalog.branches.page(database.id, input.after ?? 0, input.limit ?? LIMITS.pageRowsMax).map((branch) => branchView(parts, { database, branch })),
+    branches: parts.catalog.branches
+      .page(database.id, input.after ?? 0, input.limit ?? LIMITS.pageRowsMax)
+      .map((branch) => branchView(parts, { database, branch })),
     total: parts.catalog.branches.count(database.id),
     lastOperation: parts.catalog.operations.lastId(),
   }));
@@ -20,6 +22,11 @@ export function changedBranches(parts: Parts, input: RequestInput<"branch.change
   const database = findDatabase(parts, input.database);
   return parts.catalog.snapshot(() => {
     const { changed, removed } = parts.catalog.branches.changesSince(database.id, input.since as OperationId);
-    return { changed: changed.map((branch) => branchView(parts, { database, branch })), removed, total: parts.catalog.branches.count(database.id), lastOperation: parts.catalog.operations.lastId() };
+    return {
+      changed: changed.map((branch) => branchView(parts, { database, branch })),
+      removed,
+      total: parts.catalog.branches.count(database.id),
+      lastOperation: parts.catalog.operations.lastId(),
+    };
   });
 }

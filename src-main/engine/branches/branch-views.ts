@@ -1,6 +1,16 @@
 /** Catalog records as the views of the contract. */
 import type { BranchId, VersionNumber } from "#shared/ids.ts";
-import type { BranchDetail, BranchView, CheckoutState, CheckoutView, CheckpointView, DatabaseView, OperationView, VerbResult, VersionView } from "#shared/views.ts";
+import type {
+  BranchDetail,
+  BranchView,
+  CheckoutState,
+  CheckoutView,
+  CheckpointView,
+  DatabaseView,
+  OperationView,
+  VerbResult,
+  VersionView,
+} from "#shared/views.ts";
 import type { BranchRecord, CheckpointRecord, DatabaseRecord, OperationRecord, VersionRecord } from "../catalog/records.ts";
 import { namesAt, summariseOperation } from "../catalog/summary.ts";
 import type { Parts } from "./parts.ts";
@@ -35,7 +45,9 @@ export function branchView(parts: Parts, place: Place): BranchView {
 export function viewOf(parts: Parts, database: DatabaseRecord, id: BranchId): BranchView | null {
   return parts.catalog.snapshot(() => {
     const branch = parts.catalog.branches.byId(id);
-    return branch?.state === "live" ? branchView(parts, { database: { ...database, name: parts.catalog.databases.nameOf(database.id) ?? database.name }, branch }) : null;
+    return branch?.state === "live"
+      ? branchView(parts, { database: { ...database, name: parts.catalog.databases.nameOf(database.id) ?? database.name }, branch })
+      : null;
   });
 }
 
@@ -55,11 +67,21 @@ export function checkoutView(parts: Parts, { database, branch }: Place): Checkou
   if (!fact) return { state: "none", path, base: null, fileBytes: 0, walBytes: 0 };
   const sizes = parts.files.sizes(path);
   const found = parts.files.check(path, fact.fingerprint);
-  return { state: checkoutState(found, fact, branch.head), path, base: fact.base, fileBytes: sizes?.fileBytes ?? 0, walBytes: sizes?.walBytes ?? 0 };
+  return {
+    state: checkoutState(found, fact, branch.head),
+    path,
+    base: fact.base,
+    fileBytes: sizes?.fileBytes ?? 0,
+    walBytes: sizes?.walBytes ?? 0,
+  };
 }
 
 /** The table of docs/ARCHITECTURE.md, "Checkouts". */
-function checkoutState(found: "missing" | "same" | "unknown", fact: { readonly base: VersionNumber; readonly content: VersionNumber }, head: VersionNumber): CheckoutState {
+function checkoutState(
+  found: "missing" | "same" | "unknown",
+  fact: { readonly base: VersionNumber; readonly content: VersionNumber },
+  head: VersionNumber,
+): CheckoutState {
   if (found === "missing") return "missing";
   const holdsMore = found === "unknown" || fact.content !== fact.base;
   if (fact.base === head) return holdsMore ? "unsaved" : "clean";
@@ -115,7 +137,9 @@ export function versionView(parts: Parts, database: DatabaseRecord, version: Ver
     changedPages: version.changedPages,
     storedBytes: catalog.versions.storedBytes(database.id, version.number),
     checksum: Buffer.from(version.checksum).toString("hex"),
-    checkpoints: catalog.checkpoints.ofVersion(database.id, version.number).map((each) => ({ branch: catalog.branches.byId(each.branch)?.name ?? "", name: each.name })),
+    checkpoints: catalog.checkpoints
+      .ofVersion(database.id, version.number)
+      .map((each) => ({ branch: catalog.branches.byId(each.branch)?.name ?? "", name: each.name })),
     heads,
   };
 }

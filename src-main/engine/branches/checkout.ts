@@ -26,7 +26,13 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
   const path = parts.paths.checkout(input.database, input.branch);
   const fact = parts.catalog.fact(place.branch.id);
   const found = parts.files.check(path, fact?.fingerprint ?? null);
-  const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({ operation, branch: currentView(parts, place), warnings, path, checkout: change });
+  const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({
+    operation,
+    branch: currentView(parts, place),
+    warnings,
+    path,
+    checkout: change,
+  });
   if (!fact && found !== "missing") await clearNamesakesFile(parts, place);
   if (!fact && parts.files.check(path, null) !== "missing" && (await adoptFile(parts, place))) return answer("already current");
   if (!fact || found === "missing") return answer(...(await placeMissing(parts, place, fact, work)));
@@ -37,30 +43,48 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
     const { base, content: held } = file.fact;
     if (base === place.branch.head) return answer("already current");
     const unsaved = await unsavedWork(parts, file, held, { kind: "autosave", message: null, meta: {} });
-    if (!unsaved) return answer(await bringFileTo(parts, file, { content: held, version: place.branch.head, base: place.branch.head }, work));
+    if (!unsaved)
+      return answer(await bringFileTo(parts, file, { content: held, version: place.branch.head, base: place.branch.head }, work));
     if (!input.resolve) throw staleError(place, base);
     const operation = await saveAside(parts, file, unsaved, input.resolve === "put-mine-on-top" ? place.branch.head : base);
     const content = operation.newVersions[0] ?? held;
-    if (input.resolve === "put-mine-on-top") return answer("already current", [`The file was kept: what sets it apart from v${place.branch.head} is unsaved work now`], operationView(parts, operation));
+    if (input.resolve === "put-mine-on-top")
+      return answer(
+        "already current",
+        [`The file was kept: what sets it apart from v${place.branch.head} is unsaved work now`],
+        operationView(parts, operation),
+      );
     const change = await bringFileTo(parts, file, { content, version: place.branch.head, base: place.branch.head }, work);
     return answer(change, [`Your unsaved work is kept as v${content}`], operationView(parts, operation));
   });
 }
 
-async function saveAside(parts: Parts, file: HeldFile, unsaved: NonNullable<Awaited<ReturnType<typeof unsavedWork>>>, base: Place["branch"]["head"]) {
+async function saveAside(
+  parts: Parts,
+  file: HeldFile,
+  unsaved: NonNullable<Awaited<ReturnType<typeof unsavedWork>>>,
+  base: Place["branch"]["head"],
+) {
   const made = newVersion();
   const branch = file.place.branch.id;
-  return commit(parts, "autosave", file.place, { moves: [], versions: [unsaved], facts: [{ branch, fact: { base, content: made, fingerprint: await file.held.fingerprint() } }] });
+  return commit(parts, "autosave", file.place, {
+    moves: [],
+    versions: [unsaved],
+    facts: [{ branch, fact: { base, content: made, fingerprint: await file.held.fingerprint() } }],
+  });
 }
 
 /** Unsaved work that was saved when the file was taken away comes back with it. A file nobody knows is put aside. */
 async function placeMissing(parts: Parts, place: Place, fact: CheckoutFact | null, work: Work): Promise<[FileChange, string[]]> {
   const warnings: string[] = [];
-  if (parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), null) !== "missing") warnings.push(putAside(parts, place));
+  if (parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), null) !== "missing")
+    warnings.push(putAside(parts, place));
   const head = place.branch.head;
   const comesBack = fact !== null && fact.base === head && fact.content !== fact.base;
-  if (fact !== null && !comesBack && fact.content !== fact.base) warnings.push(`Unsaved work on top of v${fact.base} is kept as v${fact.content}`);
-  if (fact !== null && fact.fingerprint !== null) warnings.push(`The file had been removed: it was made again from v${comesBack ? fact.content : head}`);
+  if (fact !== null && !comesBack && fact.content !== fact.base)
+    warnings.push(`Unsaved work on top of v${fact.base} is kept as v${fact.content}`);
+  if (fact !== null && fact.fingerprint !== null)
+    warnings.push(`The file had been removed: it was made again from v${comesBack ? fact.content : head}`);
   return [await placeFile(parts, place, { version: comesBack ? fact.content : head, base: head }, work), warnings];
 }
 
@@ -93,7 +117,11 @@ export async function openVersion(parts: Parts, input: RequestInput<"checkpoint.
   const path = parts.paths.readonlyFile(Buffer.from(place.database.uid).toString("hex"), number);
   if (parts.disk.stat(path)?.size === version.pageSize * version.pageCount) return { path };
   const finished = join(parts.lineages.temporaryFolder, `readonly-${number}-${Buffer.from(parts.randomness.bytes(4)).toString("hex")}.db`);
-  await materialise(await parts.lineages.reader(place.database.id, number), { disk: parts.disk, native: parts.native, path: finished, journal: "rollback", changeCounter: number, checksum: version.checksum }, work);
+  await materialise(
+    await parts.lineages.reader(place.database.id, number),
+    { disk: parts.disk, native: parts.native, path: finished, journal: "rollback", changeCounter: number, checksum: version.checksum },
+    work,
+  );
   parts.disk.setMode(finished, 0o444);
   parts.disk.makeDirectory(dirname(path));
   evictReadonlyFiles(parts, dirname(path), LIMITS.readonlyBytesMax - version.pageSize * version.pageCount);
@@ -115,5 +143,8 @@ function evictReadonlyFiles(parts: Parts, folder: string, budget: number): void 
 
 export function refuseInsideStore(parts: Parts, file: string): void {
   if (!`${file}/`.startsWith(`${parts.paths.root}/`)) return;
-  throw new EngineError("bad-argument", `"${file}" is inside the store's own folder`, { hint: "Choose a place outside the store", untouched: "Nothing was written." });
+  throw new EngineError("bad-argument", `"${file}" is inside the store's own folder`, {
+    hint: "Choose a place outside the store",
+    untouched: "Nothing was written.",
+  });
 }

@@ -32,7 +32,12 @@ export async function checkpoint(parts: Parts, input: RequestInput<"branch.check
   });
 }
 
-async function saveVersion(parts: Parts, file: HeldFile, input: RequestInput<"branch.checkpoint">, version: NewVersion): Promise<CheckpointResult> {
+async function saveVersion(
+  parts: Parts,
+  file: HeldFile,
+  input: RequestInput<"branch.checkpoint">,
+  version: NewVersion,
+): Promise<CheckpointResult> {
   const { place, held } = file;
   const made = newVersion();
   const fingerprint = await held.fingerprint();
@@ -43,20 +48,42 @@ async function saveVersion(parts: Parts, file: HeldFile, input: RequestInput<"br
   });
   reach("checkpoint:committed");
   const number = operation.newVersions[0] ?? place.branch.head;
-  return { operation: operationView(parts, operation), branch: currentView(parts, place), warnings: [], version: number, name: input.name ?? `auto-${number}`, changedPages: version.changedPages, storedBytes: version.segment.bytes };
+  return {
+    operation: operationView(parts, operation),
+    branch: currentView(parts, place),
+    warnings: [],
+    version: number,
+    name: input.name ?? `auto-${number}`,
+    changedPages: version.changedPages,
+    storedBytes: version.segment.bytes,
+  };
 }
 
 async function nameHead(parts: Parts, place: Place, input: RequestInput<"branch.checkpoint">): Promise<CheckpointResult> {
   const head = place.branch.head;
   const moves = nameMoves(parts, place, input, head);
-  const warnings = input.message !== undefined || input.meta !== undefined ? [`Nothing changed since v${head}: the message and metadata given were not stored`] : [];
+  const warnings =
+    input.message !== undefined || input.meta !== undefined
+      ? [`Nothing changed since v${head}: the message and metadata given were not stored`]
+      : [];
   const operation = moves.length > 0 ? await commit(parts, "checkpoint", place, { moves }) : null;
-  return { operation: operation && operationView(parts, operation), branch: currentView(parts, place), warnings, version: head, name: input.name ?? `v${head}`, changedPages: 0, storedBytes: 0 };
+  return {
+    operation: operation && operationView(parts, operation),
+    branch: currentView(parts, place),
+    warnings,
+    version: head,
+    name: input.name ?? `v${head}`,
+    changedPages: 0,
+    storedBytes: 0,
+  };
 }
 
 function nameMoves(parts: Parts, place: Place, input: RequestInput<"branch.checkpoint">, after: VersionRef): Move[] {
   // Without a name, a new version gets an automatic one, and an unchanged head keeps what it has.
-  if (input.name === undefined) return typeof after === "number" ? [] : [{ ref: "checkpoint", branch: place.branch.id, name: AUTOMATIC_CHECKPOINT, before: null, after }];
+  if (input.name === undefined)
+    return typeof after === "number"
+      ? []
+      : [{ ref: "checkpoint", branch: place.branch.id, name: AUTOMATIC_CHECKPOINT, before: null, after }];
   const before = parts.catalog.checkpoints.own(place.branch.id, input.name)?.version ?? null;
   return before === after ? [] : [{ ref: "checkpoint", branch: place.branch.id, name: input.name, before, after }];
 }
@@ -64,14 +91,21 @@ function nameMoves(parts: Parts, place: Place, input: RequestInput<"branch.check
 function refuseTakenName(parts: Parts, place: Place, name: string): void {
   const taken = parts.catalog.checkpoints.own(place.branch.id, name);
   if (!taken) return;
-  throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${name}" at v${taken.version}`, { hint: "Choose another name, or replace it (this can be undone)", untouched: `${placeName(place)} and its file are unchanged.`, details: { name } });
-}
-
-export function staleError(place: Place, base: VersionNumber): EngineError {
-  return new EngineError("checkout-stale", `The file of ${placeName(place)} has unsaved work on top of v${base}, but the branch is now at v${place.branch.head}`, {
-    hint: "Fork what you have (with unsaved work), take theirs (yours is kept as an autosave), or put yours on top",
+  throw new EngineError("name-taken", `${placeName(place)} already has a checkpoint "${name}" at v${taken.version}`, {
+    hint: "Choose another name, or replace it (this can be undone)",
     untouched: `${placeName(place)} and its file are unchanged.`,
-    details: { choices: ["fork-what-i-have", "take-theirs", "put-mine-on-top"] },
+    details: { name },
   });
 }
 
+export function staleError(place: Place, base: VersionNumber): EngineError {
+  return new EngineError(
+    "checkout-stale",
+    `The file of ${placeName(place)} has unsaved work on top of v${base}, but the branch is now at v${place.branch.head}`,
+    {
+      hint: "Fork what you have (with unsaved work), take theirs (yours is kept as an autosave), or put yours on top",
+      untouched: `${placeName(place)} and its file are unchanged.`,
+      details: { choices: ["fork-what-i-have", "take-theirs", "put-mine-on-top"] },
+    },
+  );
+}

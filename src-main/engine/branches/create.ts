@@ -30,8 +30,13 @@ export function inspect(parts: Parts, input: RequestInput<"database.inspect">, w
  * its side files are left byte for byte as they were. Errors: `name-taken`, those of `prepareImport`, `disk-full`, …
  */
 export async function create(parts: Parts, input: RequestInput<"database.create">, work: PhasedWork = {}): Promise<CreateResult> {
-  if (parts.catalog.databases.byName(input.database)) throw new EngineError("name-taken", `There already is a database "${input.database}"`, { details: { name: input.database }, untouched: "Nothing was changed." });
-  const source = input.from === undefined ? emptySource(parts) : await prepareImport(parts.disk, parts.copySource, copyRequest(parts, input.from), work);
+  if (parts.catalog.databases.byName(input.database))
+    throw new EngineError("name-taken", `There already is a database "${input.database}"`, {
+      details: { name: input.database },
+      untouched: "Nothing was changed.",
+    });
+  const source =
+    input.from === undefined ? emptySource(parts) : await prepareImport(parts.disk, parts.copySource, copyRequest(parts, input.from), work);
   try {
     work.phase?.("Storing");
     return await parts.writers.whilePublishing(async () => {
@@ -76,7 +81,14 @@ function fileSize(parts: Parts, path: string): { pageSize: number; pageCount: nu
   }
 }
 
-async function commitDatabase(parts: Parts, name: string, version: WrittenVersion, journal: JournalKind, source: string | null, report: ImportReport | null): Promise<CreateResult> {
+async function commitDatabase(
+  parts: Parts,
+  name: string,
+  version: WrittenVersion,
+  journal: JournalKind,
+  source: string | null,
+  report: ImportReport | null,
+): Promise<CreateResult> {
   const operation = await commit(parts, "create-database", null, {
     moves: [],
     newDatabase: { uid: parts.randomness.bytes(16), name, journal, source },
@@ -85,7 +97,14 @@ async function commitDatabase(parts: Parts, name: string, version: WrittenVersio
   });
   const database = databaseOf(parts, name);
   const branch = operation.newBranches ? viewOf(parts, database, operation.newBranches.first) : null;
-  return { operation: operationView(parts, operation), branch, warnings: [], database: databaseView(parts, database), report, storedBytes: version.segment.bytes };
+  return {
+    operation: operationView(parts, operation),
+    branch,
+    warnings: [],
+    database: databaseView(parts, database),
+    report,
+    storedBytes: version.segment.bytes,
+  };
 }
 
 function databaseOf(parts: Parts, name: string): DatabaseRecord {
@@ -95,18 +114,30 @@ function databaseOf(parts: Parts, name: string): DatabaseRecord {
 }
 
 /** A stored version as a plain file outside the store, in the journal mode it was imported with. Never unsaved work. */
-export async function exportDatabase(parts: Parts, input: RequestInput<"database.export">, work: PhasedWork = {}): Promise<RequestOutput<"database.export">> {
+export async function exportDatabase(
+  parts: Parts,
+  input: RequestInput<"database.export">,
+  work: PhasedWork = {},
+): Promise<RequestOutput<"database.export">> {
   const place = findBranch(parts, input.database, input.branch);
   const version = versionOf(parts, place, resolveAt(parts, place, input.at));
   const chain = await parts.lineages.reader(place.database.id, version.number);
-  return exportFile(
-    parts.disk,
-    {
-      file: input.file,
-      overwrite: input.overwrite ?? false,
-      store: parts.paths.root,
-      write: (path) => materialise(chain, { disk: parts.disk, native: parts.native, path, journal: place.database.journal, changeCounter: version.number, checksum: version.checksum }, work),
-    },
-  );
+  return exportFile(parts.disk, {
+    file: input.file,
+    overwrite: input.overwrite ?? false,
+    store: parts.paths.root,
+    write: (path) =>
+      materialise(
+        chain,
+        {
+          disk: parts.disk,
+          native: parts.native,
+          path,
+          journal: place.database.journal,
+          changeCounter: version.number,
+          checksum: version.checksum,
+        },
+        work,
+      ),
+  });
 }
-

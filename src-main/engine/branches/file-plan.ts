@@ -14,7 +14,16 @@ import { dirname } from "node:path";
 import type { BranchId, VersionNumber } from "#shared/ids.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
-import type { BranchRecord, CheckoutFactDraft, DatabaseRecord, Move, NewVersion, OperationDraft, OperationRecord, VersionRef } from "../catalog/records.ts";
+import type {
+  BranchRecord,
+  CheckoutFactDraft,
+  DatabaseRecord,
+  Move,
+  NewVersion,
+  OperationDraft,
+  OperationRecord,
+  VersionRef,
+} from "../catalog/records.ts";
 import type { Work } from "../segments/page-source.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
@@ -79,7 +88,9 @@ export class FilePlan {
         change = await this.#apply(planned, operation, work);
       } catch (error) {
         if (!(error instanceof EngineError)) throw error;
-        warnings.push(`Done, but the file of ${planned.place.branch.name} was left as it was (${error.message}): run checkout again. Its unsaved work is saved.`);
+        warnings.push(
+          `Done, but the file of ${planned.place.branch.name} was left as it was (${error.message}): run checkout again. Its unsaved work is saved.`,
+        );
       }
     }
     return { change, warnings };
@@ -103,7 +114,10 @@ export class FilePlan {
     const version = file ? await unsavedWork(this.#parts, file, fact.content, { kind: "autosave", message: null, meta: {} }) : null;
     const saved: VersionRef = version ? newVersion(this.versions.push(version) - 1) : fact.content;
     if (version || fact.content !== fact.base) this.autosave = { branch: place.branch.id, version: saved, base: fact.base };
-    this.facts.push({ branch: place.branch.id, fact: { base: fact.base, content: saved, fingerprint: file ? await file.held.fingerprint() : null } });
+    this.facts.push({
+      branch: place.branch.id,
+      fact: { base: fact.base, content: saved, fingerprint: file ? await file.held.fingerprint() : null },
+    });
     this.#planned[at] = { place, effect, file, saved, base: fact.base };
     reach("move:autosaved");
   }
@@ -112,7 +126,8 @@ export class FilePlan {
     const { catalog, disk } = this.#parts;
     switch (effect.kind) {
       case "bring": {
-        const content = saved === null ? effect.version : typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? effect.version);
+        const content =
+          saved === null ? effect.version : typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? effect.version);
         if (file) return bringFileTo(this.#parts, file, { content, version: effect.version, base: effect.base }, work);
         catalog.setFact(place.branch.id, { base: effect.base, content: effect.version, fingerprint: null });
         return "none";
@@ -137,7 +152,12 @@ export class FilePlan {
 }
 
 /** One effect a branch. */
-function effectsOf(parts: Parts, database: DatabaseRecord, moves: readonly Move[], { giveBack }: FilePlanOptions): Map<BranchRecord, Effect> {
+function effectsOf(
+  parts: Parts,
+  database: DatabaseRecord,
+  moves: readonly Move[],
+  { giveBack }: FilePlanOptions,
+): Map<BranchRecord, Effect> {
   const effects = new Map<BranchRecord, Effect>();
   const add = (id: BranchId, effect: Effect) => {
     const branch = parts.catalog.fact(id) ? parts.catalog.branches.byId(id) : null;

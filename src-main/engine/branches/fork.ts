@@ -18,7 +18,8 @@ import { unsavedWork, withFile, type HeldFile } from "./working-file.ts";
 export async function fork(parts: Parts, input: RequestInput<"branch.fork">): Promise<ForkResult> {
   checkMeta(input.meta);
   const names = forkNames(input.newBranch, input.count);
-  if (input.withUnsaved && input.at !== undefined) throw new EngineError("bad-argument", "Unsaved work belongs to the head: a fork from another point cannot take it along");
+  if (input.withUnsaved && input.at !== undefined)
+    throw new EngineError("bad-argument", "Unsaved work belongs to the head: a fork from another point cannot take it along");
   // One read transaction for each burst of queries: on its own, each would take and give back a lock of the WAL.
   const { place, head, leavesWork } = parts.catalog.snapshot(() => {
     const found = findBranch(parts, input.database, input.branch);
@@ -26,7 +27,9 @@ export async function fork(parts: Parts, input: RequestInput<"branch.fork">): Pr
     return { place: found, head: resolveAt(parts, found, input.at), leavesWork: input.at === undefined && hasUnsavedHint(parts, found) };
   });
   if (input.withUnsaved) return withFile(parts, place, "write", undefined, (file) => forkUnsaved(parts, place, file, input, names));
-  const warnings = leavesWork ? [`${placeName(place)} has unsaved work that is not in the fork: fork with unsaved work to take it along`] : [];
+  const warnings = leavesWork
+    ? [`${placeName(place)} has unsaved work that is not in the fork: fork with unsaved work to take it along`]
+    : [];
   return commitFork(parts, place, input, names, head, {}, warnings);
 }
 
@@ -44,30 +47,64 @@ function forkNames(name: string, count: number | undefined): string[] {
 function hasUnsavedHint(parts: Parts, place: Place): boolean {
   const fact = parts.catalog.fact(place.branch.id);
   if (!fact) return false;
-  return fact.content !== fact.base || parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), fact.fingerprint) === "unknown";
+  return (
+    fact.content !== fact.base ||
+    parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), fact.fingerprint) === "unknown"
+  );
 }
 
 /**
  * Saves the unsaved work as a version first. On a current checkout it becomes the branch's head as well; on a stale one
  * only the new branches have it ("fork what I have").
  */
-async function forkUnsaved(parts: Parts, place: Place, file: HeldFile | null, input: RequestInput<"branch.fork">, names: string[]): Promise<ForkResult> {
+async function forkUnsaved(
+  parts: Parts,
+  place: Place,
+  file: HeldFile | null,
+  input: RequestInput<"branch.fork">,
+  names: string[],
+): Promise<ForkResult> {
   const base = file?.fact.base ?? place.branch.head;
   const version = file ? await unsavedWork(parts, file, base, { kind: "checkpoint", message: null, meta: {} }) : null;
   if (!file || !version) return commitFork(parts, place, input, names, base, {}, []);
   const made = newVersion();
   const stale = base !== place.branch.head;
   const fact = { base: stale ? base : made, content: made, fingerprint: await file.held.fingerprint() };
-  return commitFork(parts, place, input, names, made, { versions: [version], facts: [{ branch: place.branch.id, fact }], moves: stale ? [] : [{ ref: "head", branch: place.branch.id, before: base, after: made }] }, []);
+  return commitFork(
+    parts,
+    place,
+    input,
+    names,
+    made,
+    {
+      versions: [version],
+      facts: [{ branch: place.branch.id, fact }],
+      moves: stale ? [] : [{ ref: "head", branch: place.branch.id, before: base, after: made }],
+    },
+    [],
+  );
 }
 
 interface WithUnsaved {
-  readonly moves?: readonly { readonly ref: "head"; readonly branch: Place["branch"]["id"]; readonly before: VersionNumber; readonly after: VersionRef }[];
+  readonly moves?: readonly {
+    readonly ref: "head";
+    readonly branch: Place["branch"]["id"];
+    readonly before: VersionNumber;
+    readonly after: VersionRef;
+  }[];
   readonly versions?: readonly NewVersion[];
   readonly facts?: NonNullable<Parameters<typeof commit>[3]["facts"]>;
 }
 
-async function commitFork(parts: Parts, place: Place, input: RequestInput<"branch.fork">, names: string[], head: VersionRef, unsaved: WithUnsaved, warnings: readonly string[]): Promise<ForkResult> {
+async function commitFork(
+  parts: Parts,
+  place: Place,
+  input: RequestInput<"branch.fork">,
+  names: string[],
+  head: VersionRef,
+  unsaved: WithUnsaved,
+  warnings: readonly string[],
+): Promise<ForkResult> {
   const operation = await commit(parts, "fork", place, {
     moves: unsaved.moves ?? [],
     ...(unsaved.versions ? { versions: unsaved.versions } : {}),
@@ -75,5 +112,10 @@ async function commitFork(parts: Parts, place: Place, input: RequestInput<"branc
     newBranches: { names, head, parent: place.branch.id, forkVersion: head, ttlMs: input.ttlMs ?? null, meta: input.meta ?? {} },
   });
   const first = operation.newBranches?.first;
-  return parts.catalog.snapshot(() => ({ operation: operationView(parts, operation), branch: first === undefined ? null : viewOf(parts, place.database, first), warnings, branches: names }));
+  return parts.catalog.snapshot(() => ({
+    operation: operationView(parts, operation),
+    branch: first === undefined ? null : viewOf(parts, place.database, first),
+    warnings,
+    branches: names,
+  }));
 }

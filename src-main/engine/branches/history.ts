@@ -20,14 +20,24 @@ export function history(parts: Parts, input: RequestInput<"branch.history">): Hi
   const lineage = catalog.versions.lineage(database.id, branch.head, HISTORY_VERSIONS_MAX);
   const own = new Set(lineage.map((version) => version.number));
   const left = catalog.versions.madeBy(branch.id, null, HISTORY_VERSIONS_MAX).filter((version) => !own.has(version.number));
-  const all = [...lineage, ...left].sort((a, b) => b.number - a.number);
+  const all = [...lineage, ...left].toSorted((a, b) => b.number - a.number);
   const offset = input.offset ?? 0;
   const page = all.slice(offset, offset + (input.limit ?? LIMITS.pageRowsMax));
   const heads = catalog.branches.headsByVersion(database.id);
-  return { branch: branchView(parts, place), versions: page.map((version) => historyRow(parts, place, version, own.has(version.number), heads.get(version.number) ?? [])), total: all.length };
+  return {
+    branch: branchView(parts, place),
+    versions: page.map((version) => historyRow(parts, place, version, own.has(version.number), heads.get(version.number) ?? [])),
+    total: all.length,
+  };
 }
 
-function historyRow(parts: Parts, { database, branch }: Place, version: VersionRecord, inLineage: boolean, heads: readonly string[]): HistoryRow {
+function historyRow(
+  parts: Parts,
+  { database, branch }: Place,
+  version: VersionRecord,
+  inLineage: boolean,
+  heads: readonly string[],
+): HistoryRow {
   const aside = version.kind === "autosave" ? "side" : "ahead";
   const place = version.number === branch.head ? "head" : inLineage ? "ancestor" : aside;
   return {

@@ -21,7 +21,13 @@ export class Lineages {
   /** Throws `segment-missing` or `segment-corrupt`. */
   async reader(database: DatabaseId, version: VersionNumber): Promise<ChainReader> {
     const key = `${database}:${version}`;
-    const reader = this.#open.get(key) ?? (await openChain(this.#segments, version, (to) => this.#open.get(`${database}:${to}`) ?? this.#catalog.versions.segmentFor(database, to)));
+    const reader =
+      this.#open.get(key) ??
+      (await openChain(
+        this.#segments,
+        version,
+        (to) => this.#open.get(`${database}:${to}`) ?? this.#catalog.versions.segmentFor(database, to),
+      ));
     this.#open.delete(key);
     this.#open.set(key, reader);
     for (const oldest of this.#open.keys()) {
@@ -44,4 +50,3 @@ export class Lineages {
     return this.#segments.temporaryFolder;
   }
 }
-

@@ -22,10 +22,14 @@ export async function rollback(parts: Parts, input: RequestInput<"branch.rollbac
 export async function promote(parts: Parts, input: RequestInput<"branch.promote">, work: Work = {}): Promise<MoveResult> {
   const source = findBranch(parts, input.database, input.source);
   const target = findBranch(parts, input.database, input.onto);
-  if (source.branch.id === target.branch.id) throw new EngineError("bad-argument", `"${input.source}" cannot be promoted onto itself`, { untouched: "Nothing was changed." });
+  if (source.branch.id === target.branch.id)
+    throw new EngineError("bad-argument", `"${input.source}" cannot be promoted onto itself`, { untouched: "Nothing was changed." });
   guardProtected(target, "promoting onto it", input.force);
   const warnings = sourceIsUnsaved(parts, source) ? [`${input.source} has unsaved work that was not promoted: checkpoint it first`] : [];
-  const result = await moveHead(parts, "promote", target, source.branch.head, input, work, { branch: source.branch.id, head: source.branch.head });
+  const result = await moveHead(parts, "promote", target, source.branch.head, input, work, {
+    branch: source.branch.id,
+    head: source.branch.head,
+  });
   return { ...result, warnings: [...warnings, ...result.warnings] };
 }
 
@@ -43,11 +47,33 @@ async function moveHead(
   const plan = await FilePlan.prepare(parts, place.database, moves, { waitMs: options.waitMs });
   try {
     const autosaves = plan.versions.length > 0 || plan.autosave !== undefined;
-    if (options.dryRun) return { operation: null, branch: currentView(parts, place), warnings: autosaves ? ["Unsaved work would be saved as an autosave"] : [], from, to, autosave: null, checkout: "none" };
-    if (from === to && !autosaves) return { operation: null, branch: currentView(parts, place), warnings: [], from, to, autosave: null, checkout: "none" };
-    const operation = await commit(parts, kind, place, { moves, ...plan.draft, ...(source ? { expectHeads: [source], source: source.branch } : {}) });
+    if (options.dryRun)
+      return {
+        operation: null,
+        branch: currentView(parts, place),
+        warnings: autosaves ? ["Unsaved work would be saved as an autosave"] : [],
+        from,
+        to,
+        autosave: null,
+        checkout: "none",
+      };
+    if (from === to && !autosaves)
+      return { operation: null, branch: currentView(parts, place), warnings: [], from, to, autosave: null, checkout: "none" };
+    const operation = await commit(parts, kind, place, {
+      moves,
+      ...plan.draft,
+      ...(source ? { expectHeads: [source], source: source.branch } : {}),
+    });
     const { change, warnings } = await plan.carryOut(operation, work);
-    return { operation: operationView(parts, operation), branch: currentView(parts, place), warnings, from, to, autosave: operation.autosave?.version ?? null, checkout: change };
+    return {
+      operation: operationView(parts, operation),
+      branch: currentView(parts, place),
+      warnings,
+      from,
+      to,
+      autosave: operation.autosave?.version ?? null,
+      checkout: change,
+    };
   } finally {
     await plan.release();
   }

@@ -4,7 +4,7 @@ export function nearestNames(wanted: string, names: readonly string[], max = 3):
   return names
     .map((name) => ({ name, distance: editDistance(wanted, name) }))
     .filter(({ name, distance }) => distance <= limit || name.startsWith(wanted))
-    .sort((a, b) => a.distance - b.distance || a.name.localeCompare(b.name))
+    .toSorted((a, b) => a.distance - b.distance || a.name.localeCompare(b.name))
     .slice(0, max)
     .map(({ name }) => name);
 }

@@ -30,7 +30,10 @@ export async function cloneOfNeighbour(parts: Parts, place: Place, version: Vers
 function neighbours(parts: Parts, place: Place): { branch: BranchRecord; content: VersionRecord["number"]; fingerprint: string }[] {
   const { parent } = place.branch;
   const parentFact = parent === null ? null : parts.catalog.fact(parent);
-  const candidates = [...(parent !== null && parentFact ? [{ branch: parent, fact: parentFact }] : []), ...parts.catalog.factsNear(place.branch.id, NEIGHBOURS_CONSIDERED_MAX)];
+  const candidates = [
+    ...(parent !== null && parentFact ? [{ branch: parent, fact: parentFact }] : []),
+    ...parts.catalog.factsNear(place.branch.id, NEIGHBOURS_CONSIDERED_MAX),
+  ];
   return candidates.flatMap(({ branch: id, fact }) => {
     if (fact.fingerprint === null) return [];
     const branch = parts.catalog.branches.byId(id);
@@ -49,7 +52,8 @@ async function overwrite(parts: Parts, place: Place, version: VersionRecord, pat
       const numbers = differing.subarray(from, from + BATCH_PAGES);
       const bytes = new Uint8Array(numbers.length * version.pageSize);
       reader.readScattered(numbers, bytes);
-      for (const [index, number] of numbers.entries()) parts.disk.write(file, bytes.subarray(index * version.pageSize, (index + 1) * version.pageSize), (number - 1) * version.pageSize);
+      for (const [index, number] of numbers.entries())
+        parts.disk.write(file, bytes.subarray(index * version.pageSize, (index + 1) * version.pageSize), (number - 1) * version.pageSize);
     }
     restamp(parts, file, version.pageSize);
   } finally {

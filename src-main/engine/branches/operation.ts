@@ -4,7 +4,12 @@ import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
 /** Commits one operation of the caller, now. */
-export function commit(parts: Parts, kind: OperationKind, about: Place | { readonly database: Place["database"] } | null, draft: Pick<OperationDraft, "moves"> & Partial<OperationDraft>): Promise<OperationRecord> {
+export function commit(
+  parts: Parts,
+  kind: OperationKind,
+  about: Place | { readonly database: Place["database"] } | null,
+  draft: Pick<OperationDraft, "moves"> & Partial<OperationDraft>,
+): Promise<OperationRecord> {
   return parts.catalog.commit({
     uid: parts.randomness.bytes(16),
     kind,

@@ -16,8 +16,14 @@ export interface Place {
 export function findDatabase(parts: Parts, name: string): DatabaseRecord {
   const database = parts.catalog.databases.byName(name);
   if (database) return database;
-  const choices = nearestNames(name, parts.catalog.databases.live().map((each) => each.name));
-  throw new EngineError("database-not-found", `There is no database "${name}" in ${parts.paths.root}`, { hint: didYouMean(choices), details: { name, choices } });
+  const choices = nearestNames(
+    name,
+    parts.catalog.databases.live().map((each) => each.name),
+  );
+  throw new EngineError("database-not-found", `There is no database "${name}" in ${parts.paths.root}`, {
+    hint: didYouMean(choices),
+    details: { name, choices },
+  });
 }
 
 /** Throws `database-not-found` or `branch-not-found` with the nearest names. */
@@ -28,7 +34,10 @@ export function findBranch(parts: Parts, databaseName: string, branchName: strin
   const choices = nearestNames(branchName, parts.catalog.branches.names(database.id, "", NAMES_CONSIDERED_MAX));
   const trashed = parts.catalog.branches.trashed().some((each) => each.database === database.id && each.name === branchName);
   const hint = trashed ? "It is in the trash: restore brings it back" : didYouMean(choices);
-  throw new EngineError("branch-not-found", `Database "${databaseName}" has no branch "${branchName}"`, { hint, details: { name: branchName, choices } });
+  throw new EngineError("branch-not-found", `Database "${databaseName}" has no branch "${branchName}"`, {
+    hint,
+    details: { name: branchName, choices },
+  });
 }
 
 /**
@@ -50,10 +59,16 @@ export function resolveAt(parts: Parts, place: Place, at: string | undefined): V
     case "checkpoint": {
       const checkpoint = parts.catalog.checkpoints.find(branch, parsed.name);
       if (checkpoint) return checkpoint.version;
-      const choices = nearestNames(parsed.name, parts.catalog.checkpoints.ofBranch(branch.id).map((each) => each.name));
+      const choices = nearestNames(
+        parsed.name,
+        parts.catalog.checkpoints.ofBranch(branch.id).map((each) => each.name),
+      );
       const elsewhere = parts.catalog.checkpoints.named(database.id, parsed.name);
       const hint = elsewhere ? `${elsewhere.branch} has it at v${elsewhere.version}: name that version` : didYouMean(choices);
-      throw new EngineError("checkpoint-not-found", `${database.name}@${branch.name} and its ancestors have no checkpoint "${at}"`, { hint, details: { name: at, choices } });
+      throw new EngineError("checkpoint-not-found", `${database.name}@${branch.name} and its ancestors have no checkpoint "${at}"`, {
+        hint,
+        details: { name: at, choices },
+      });
     }
     case "time": {
       const version = parts.catalog.versions.asOf(branch, parsed.at);
@@ -70,7 +85,11 @@ export function placeName(place: Place): string {
 /** Throws `protected` unless forced. */
 export function guardProtected(place: Place, act: string, force: boolean | undefined): void {
   if (!place.branch.protected || force) return;
-  throw new EngineError("protected", `${placeName(place)} is protected: ${act} refused`, { hint: "Unprotect it first, or force it", untouched: `${placeName(place)} is unchanged.`, details: { name: place.branch.name } });
+  throw new EngineError("protected", `${placeName(place)} is protected: ${act} refused`, {
+    hint: "Unprotect it first, or force it",
+    untouched: `${placeName(place)} is unchanged.`,
+    details: { name: place.branch.name },
+  });
 }
 
 function didYouMean(choices: readonly string[]): string | undefined {

@@ -46,8 +46,10 @@ export function locateStore(spec: string): string {
   if (spec.length === 0) throw new EngineError("bad-store-spec", "The store's path is empty");
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(spec)?.[1]?.toLowerCase();
   if (scheme === undefined) return resolve(spec);
-  if (scheme === "s3") throw new EngineError("bad-store-spec", `Bucket stores (${spec}) are not part of this version`, { hint: "Use a local folder" });
-  if (scheme !== "file") throw new EngineError("bad-store-spec", `"${scheme}://" is no kind of store`, { hint: "Use a path or file:///path" });
+  if (scheme === "s3")
+    throw new EngineError("bad-store-spec", `Bucket stores (${spec}) are not part of this version`, { hint: "Use a local folder" });
+  if (scheme !== "file")
+    throw new EngineError("bad-store-spec", `"${scheme}://" is no kind of store`, { hint: "Use a path or file:///path" });
   try {
     return fileURLToPath(spec);
   } catch (error) {

@@ -34,7 +34,11 @@ export async function destroy(parts: Parts, input: RequestInput<"branch.destroy"
 export async function drop(parts: Parts, input: RequestInput<"database.drop">): Promise<VerbResult> {
   const database = findDatabase(parts, input.database);
   const guarded = parts.catalog.branches.protectedNames(database.id, NAMES_SHOWN_MAX);
-  if (guarded.length > 0 && !input.force) throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.join(", ")}`, { hint: "Unprotect them first, or force it", untouched: `"${database.name}" is unchanged.` });
+  if (guarded.length > 0 && !input.force)
+    throw new EngineError("protected", `Database "${database.name}" has protected branches: ${guarded.join(", ")}`, {
+      hint: "Unprotect them first, or force it",
+      untouched: `"${database.name}" is unchanged.`,
+    });
   const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, database, moves);
   try {
@@ -49,16 +53,24 @@ export async function drop(parts: Parts, input: RequestInput<"database.drop">): 
 
 /** Brings back what `trash` lists. Errors: `name-taken` (choose `as`), `branch-not-found`, `database-not-found`. */
 export async function restore(parts: Parts, input: RequestInput<"branch.restore">): Promise<VerbResult> {
-  return input.kind === "branch" ? restoreBranch(parts, input.id as BranchId, input.as) : restoreDatabase(parts, input.id as DatabaseId, input.as);
+  return input.kind === "branch"
+    ? restoreBranch(parts, input.id as BranchId, input.as)
+    : restoreDatabase(parts, input.id as DatabaseId, input.as);
 }
 
 async function restoreBranch(parts: Parts, id: BranchId, as: string | undefined): Promise<VerbResult> {
   const branch = parts.catalog.branches.byId(id);
   const database = branch && parts.catalog.databases.byId(branch.database);
   if (!branch || branch.state !== "trashed" || !database) throw new EngineError("branch-not-found", `The trash holds no branch ${id}`);
-  if (database.state === "trashed") throw new EngineError("database-not-found", `The database "${database.name}" of this branch is in the trash: restore it first`);
+  if (database.state === "trashed")
+    throw new EngineError("database-not-found", `The database "${database.name}" of this branch is in the trash: restore it first`);
   const name = as ?? branch.name;
-  if (parts.catalog.branches.byName(database.id, name)) throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, { hint: "Restore it under another name", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.branches.byName(database.id, name))
+    throw new EngineError("name-taken", `Database "${database.name}" has a live branch "${name}"`, {
+      hint: "Restore it under another name",
+      untouched: "Nothing was changed.",
+      details: { name },
+    });
   const rename: Move[] = name === branch.name ? [] : [{ ref: "branch-name", branch: id, before: branch.name, after: name }];
   const state: Move = { ref: "branch-state", branch: id, before: "trashed", after: "live" };
   const plan = await FilePlan.prepare(parts, database, [state]);
@@ -71,9 +83,19 @@ async function restoreDatabase(parts: Parts, id: DatabaseId, as: string | undefi
   const database = parts.catalog.databases.byId(id);
   if (!database || database.state !== "trashed") throw new EngineError("database-not-found", `The trash holds no database ${id}`);
   const name = as ?? database.name;
-  if (parts.catalog.databases.byName(name)) throw new EngineError("name-taken", `There is a live database "${name}"`, { hint: "Restore it under another name", untouched: "Nothing was changed.", details: { name } });
+  if (parts.catalog.databases.byName(name))
+    throw new EngineError("name-taken", `There is a live database "${name}"`, {
+      hint: "Restore it under another name",
+      untouched: "Nothing was changed.",
+      details: { name },
+    });
   const rename: Move[] = name === database.name ? [] : [{ ref: "database-name", database: id, before: database.name, after: name }];
-  const operation = await commit(parts, "restore-database", { database }, { moves: [...rename, { ref: "database-state", database: id, before: "trashed", after: "live" }] });
+  const operation = await commit(
+    parts,
+    "restore-database",
+    { database },
+    { moves: [...rename, { ref: "database-state", database: id, before: "trashed", after: "live" }] },
+  );
   return verbResult(parts, operation, null);
 }
 
@@ -101,15 +123,43 @@ export async function saveTrashedWork(parts: Parts, place: Place): Promise<void>
 
 export function listTrash(parts: Parts): TrashView[] {
   const { catalog } = parts;
-  const branches = catalog.branches.trashed().map((branch) => ({ kind: "branch", id: branch.id, database: catalog.databases.byId(branch.database)?.name ?? "", name: branch.name, head: branch.head, ...trashing(parts, branch) }) as const);
-  const databases = catalog.databases.trashed().map((database) => ({ kind: "database", id: database.id, database: database.name, name: database.name, head: database.lastVersion, ...trashing(parts, database) }) as const);
+  const branches = catalog.branches.trashed().map(
+    (branch) =>
+      ({
+        kind: "branch",
+        id: branch.id,
+        database: catalog.databases.byId(branch.database)?.name ?? "",
+        name: branch.name,
+        head: branch.head,
+        ...trashing(parts, branch),
+      }) as const,
+  );
+  const databases = catalog.databases.trashed().map(
+    (database) =>
+      ({
+        kind: "database",
+        id: database.id,
+        database: database.name,
+        name: database.name,
+        head: database.lastVersion,
+        ...trashing(parts, database),
+      }) as const,
+  );
   return [...databases, ...branches].toSorted((a, b) => b.trashedAt - a.trashedAt);
 }
 
-function trashing(parts: Parts, record: Pick<BranchRecord, "trashedBy" | "trashedAt" | "purgeAt">): Pick<TrashView, "trashedAt" | "actor" | "reason" | "purgeAt"> {
+function trashing(
+  parts: Parts,
+  record: Pick<BranchRecord, "trashedBy" | "trashedAt" | "purgeAt">,
+): Pick<TrashView, "trashedAt" | "actor" | "reason" | "purgeAt"> {
   const operation = record.trashedBy === null ? null : parts.catalog.operations.byId(record.trashedBy);
   const reasons: Partial<Record<OperationKind, TrashView["reason"]>> = { destroy: "destroy", "drop-database": "drop", expire: "expire" };
-  return { trashedAt: record.trashedAt ?? 0, actor: operation?.actor ?? "", reason: (operation && reasons[operation.kind]) ?? "undo", purgeAt: record.purgeAt ?? 0 };
+  return {
+    trashedAt: record.trashedAt ?? 0,
+    actor: operation?.actor ?? "",
+    reason: (operation && reasons[operation.kind]) ?? "undo",
+    purgeAt: record.purgeAt ?? 0,
+  };
 }
 
 /**
@@ -122,8 +172,12 @@ export async function reapExpired(parts: Parts, at: UnixMs): Promise<number> {
   for (const [id, branches] of byDatabase) {
     const database = parts.catalog.databases.byId(id);
     if (!database) continue;
-    await commit(parts, "expire", { database }, { moves: branches.map((branch) => ({ ref: "branch-state", branch: branch.id, before: "live", after: "trashed" }) as const) });
+    await commit(
+      parts,
+      "expire",
+      { database },
+      { moves: branches.map((branch) => ({ ref: "branch-state", branch: branch.id, before: "live", after: "trashed" }) as const) },
+    );
   }
   return due.length;
 }
-

@@ -17,7 +17,11 @@ import { findDatabase } from "./resolve.ts";
 export function previewUndo(parts: Parts, id: number): UndoPreview {
   const plan = planUndo(parts.catalog, id as OperationId);
   const names = namesAt(parts.catalog, parts.catalog.lastOperation());
-  return { operation: operationView(parts, plan.operation), blockedBy: plan.blockedBy.map((each) => operationView(parts, each)), moves: describeMoves(plan.draft.moves, names) };
+  return {
+    operation: operationView(parts, plan.operation),
+    blockedBy: plan.blockedBy.map((each) => operationView(parts, each)),
+    moves: describeMoves(plan.draft.moves, names),
+  };
 }
 
 /**
@@ -48,20 +52,31 @@ function scopeOf(parts: Parts, databaseName: string | undefined): CursorScope {
 }
 
 function nothingTo(parts: Parts, act: "undo" | "redo"): EngineError {
-  const hint = act === "undo" ? "Name an operation to undo somebody else's" : "Only what was undone last, with nothing new since, can be redone";
+  const hint =
+    act === "undo" ? "Name an operation to undo somebody else's" : "Only what was undone last, with nothing new since, can be redone";
   return new EngineError("nothing-to-undo", `${parts.actor} has nothing to ${act} here`, { hint, untouched: "Nothing was changed." });
 }
 
 function blocked(plan: ReversalPlan): EngineError {
   const ids = plan.blockedBy.map((each) => each.id);
-  return new EngineError("undo-blocked", `Operation ${plan.operation.id} cannot be undone yet: ${ids.length === 1 ? "a later operation stands" : `${ids.length} later operations stand`} on it`, {
-    hint: `Undo ${ids.join(", ")} first, or undo the whole chain`,
-    untouched: "Nothing was changed.",
-    details: { operations: ids },
-  });
+  return new EngineError(
+    "undo-blocked",
+    `Operation ${plan.operation.id} cannot be undone yet: ${ids.length === 1 ? "a later operation stands" : `${ids.length} later operations stand`} on it`,
+    {
+      hint: `Undo ${ids.join(", ")} first, or undo the whole chain`,
+      untouched: "Nothing was changed.",
+      details: { operations: ids },
+    },
+  );
 }
 
-async function reverseAll(parts: Parts, ids: readonly OperationId[], planOf: (id: OperationId) => ReversalPlan, waitMs: number | undefined, work: Work): Promise<UndoResult> {
+async function reverseAll(
+  parts: Parts,
+  ids: readonly OperationId[],
+  planOf: (id: OperationId) => ReversalPlan,
+  waitMs: number | undefined,
+  work: Work,
+): Promise<UndoResult> {
   const undone: OperationView[] = [];
   const warnings: string[] = [];
   let last: OperationRecord | null = null;
@@ -73,13 +88,27 @@ async function reverseAll(parts: Parts, ids: readonly OperationId[], planOf: (id
     undone.push(operationView(parts, parts.catalog.operations.byId(plan.operation.id) ?? plan.operation));
   }
   const database = last?.database == null ? null : parts.catalog.databases.byId(last.database);
-  return { operation: last && operationView(parts, last), branch: database && last?.branch != null ? viewOf(parts, database, last.branch) : null, undone, warnings };
+  return {
+    operation: last && operationView(parts, last),
+    branch: database && last?.branch != null ? viewOf(parts, database, last.branch) : null,
+    undone,
+    warnings,
+  };
 }
 
-async function reverse(parts: Parts, { kind, operation, draft }: ReversalPlan, waitMs: number | undefined, work: Work): Promise<{ operation: OperationRecord; warnings: string[] }> {
+async function reverse(
+  parts: Parts,
+  { kind, operation, draft }: ReversalPlan,
+  waitMs: number | undefined,
+  work: Work,
+): Promise<{ operation: OperationRecord; warnings: string[] }> {
   const database = operation.database === null ? null : parts.catalog.databases.byId(operation.database);
-  if (!database) throw new EngineError("undo-blocked", `Operation ${operation.id} is about a database that was purged`, { untouched: "Nothing was changed." });
-  if (leavesFileAlone(operation)) return { operation: await commit(parts, kind, { database }, { ...draft, facts: rebasedFacts(parts, draft.moves) }), warnings: [] };
+  if (!database)
+    throw new EngineError("undo-blocked", `Operation ${operation.id} is about a database that was purged`, {
+      untouched: "Nothing was changed.",
+    });
+  if (leavesFileAlone(operation))
+    return { operation: await commit(parts, kind, { database }, { ...draft, facts: rebasedFacts(parts, draft.moves) }), warnings: [] };
   const plan = await FilePlan.prepare(parts, database, draft.moves, { waitMs, giveBack: kind === "undo" ? operation.autosave : null });
   try {
     const done = await commit(parts, kind, { database }, { ...draft, ...plan.draft });

@@ -30,7 +30,12 @@ export interface HeldFile {
 }
 
 /** Holds the branch's file; null when there is none. Throws `checkout-busy`. */
-export async function holdFile(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs: number = LIMITS.checkoutBusyWaitMs): Promise<HeldFile | null> {
+export async function holdFile(
+  parts: Parts,
+  place: Place,
+  mode: "write" | "exclusive",
+  waitMs: number = LIMITS.checkoutBusyWaitMs,
+): Promise<HeldFile | null> {
   const fact = parts.catalog.fact(place.branch.id);
   const path = parts.paths.checkout(place.database.name, place.branch.name);
   if (!fact || parts.files.check(path, null) === "missing") return null;
@@ -38,7 +43,9 @@ export async function holdFile(parts: Parts, place: Place, mode: "write" | "excl
     const held = await parts.files.hold(path, mode, waitMs);
     return { place, held, fact: await settleFact(parts, { place, held, fact }) };
   } catch (error) {
-    throw error instanceof EngineError ? error.with({ untouched: error.untouched ?? `${placeName(place)} and its file are unchanged.` }) : error;
+    throw error instanceof EngineError
+      ? error.with({ untouched: error.untouched ?? `${placeName(place)} and its file are unchanged.` })
+      : error;
   }
 }
 
@@ -95,7 +102,13 @@ export async function adoptFile(parts: Parts, place: Place): Promise<boolean> {
   }
 }
 
-export async function withFile<T>(parts: Parts, place: Place, mode: "write" | "exclusive", waitMs: number | undefined, act: (file: HeldFile | null) => Promise<T>): Promise<T> {
+export async function withFile<T>(
+  parts: Parts,
+  place: Place,
+  mode: "write" | "exclusive",
+  waitMs: number | undefined,
+  act: (file: HeldFile | null) => Promise<T>,
+): Promise<T> {
   const file = await holdFile(parts, place, mode, waitMs);
   try {
     return await act(file);
@@ -108,17 +121,37 @@ export async function withFile<T>(parts: Parts, place: Place, mode: "write" | "e
  * What the file holds beyond `parent`, encoded as a new version ready to be part of an operation; null when it equals
  * `parent`. The lock must be kept until the version is committed together with the fact that names it.
  */
-export async function unsavedWork(parts: Parts, file: HeldFile, parent: VersionNumber, label: Pick<NewVersion, "kind" | "message" | "meta">): Promise<NewVersion | null> {
+export async function unsavedWork(
+  parts: Parts,
+  file: HeldFile,
+  parent: VersionNumber,
+  label: Pick<NewVersion, "kind" | "message" | "meta">,
+): Promise<NewVersion | null> {
   const { place, held, fact } = file;
   const database = place.database.id;
   const content = await parts.lineages.reader(database, fact.content);
-  const changes = await held.changes({ fingerprint: fact.fingerprint, pageSize: content.pageSize, pageHashes: () => Promise.resolve(content.pageHashes()) });
+  const changes = await held.changes({
+    fingerprint: fact.fingerprint,
+    pageSize: content.pageSize,
+    pageHashes: () => Promise.resolve(content.pageHashes()),
+  });
   if (changes.candidates === 0 && changes.pageCount === content.pageCount && fact.content === parent) return null;
   // After an undo the file holds a version other than the parent: what sets those two apart is unsaved work as well.
-  const between = fact.content === parent || changes.pageSize !== content.pageSize ? [] : Array.from(await parts.lineages.differing(database, parent, fact.content)).filter((number) => number <= changes.pageCount && number <= content.pageCount);
+  const between =
+    fact.content === parent || changes.pageSize !== content.pageSize
+      ? []
+      : Array.from(await parts.lineages.differing(database, parent, fact.content)).filter(
+          (number) => number <= changes.pageCount && number <= content.pageCount,
+        );
   const pages = mergePages(changes.batches, between, content);
   const delta = await encodeDelta(
-    { pageSize: changes.pageSize, pageCount: changes.pageCount, pages, previous: await parts.lineages.reader(database, parent), previousChecksum: versionOf(parts, place, parent).checksum },
+    {
+      pageSize: changes.pageSize,
+      pageCount: changes.pageCount,
+      pages,
+      previous: await parts.lineages.reader(database, parent),
+      previousChecksum: versionOf(parts, place, parent).checksum,
+    },
     parts.segments,
   );
   reach("checkpoint:captured");
@@ -143,7 +176,9 @@ async function* mergePages(batches: AsyncIterable<PageBatch>, numbers: readonly 
 }
 
 function joinBatches(a: PageBatch, b: PageBatch, pageSize: number): PageBatch {
-  const entries = [a, b].flatMap((batch) => Array.from(batch.numbers, (number, index) => ({ number, page: batch.bytes.subarray(index * pageSize, (index + 1) * pageSize) })));
+  const entries = [a, b].flatMap((batch) =>
+    Array.from(batch.numbers, (number, index) => ({ number, page: batch.bytes.subarray(index * pageSize, (index + 1) * pageSize) })),
+  );
   entries.sort((x, y) => x.number - y.number);
   const bytes = new Uint8Array(entries.length * pageSize);
   for (const [index, { page }] of entries.entries()) bytes.set(page, index * pageSize);
@@ -171,10 +206,16 @@ async function* pagesOf(source: ChainReader, numbers: Uint32Array): AsyncIterabl
  * Makes the held file hold `version`. Its unsaved work must be saved before; `content` is what it holds then. The new
  * fact is recorded with `base`.
  */
-export async function bringFileTo(parts: Parts, file: HeldFile, target: { readonly content: VersionNumber; readonly version: VersionNumber; readonly base: VersionNumber }, work: Work = {}): Promise<FileChange> {
+export async function bringFileTo(
+  parts: Parts,
+  file: HeldFile,
+  target: { readonly content: VersionNumber; readonly version: VersionNumber; readonly base: VersionNumber },
+  work: Work = {},
+): Promise<FileChange> {
   const { place, held } = file;
   const database = place.database.id;
-  const record = (fingerprint: string | null) => parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
+  const record = (fingerprint: string | null) =>
+    parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
   if (target.content === target.version) {
     record(await held.fingerprint());
     return "already current";
@@ -195,7 +236,12 @@ export async function bringFileTo(parts: Parts, file: HeldFile, target: { readon
 }
 
 /** Makes a file for a branch that has none. Throws `file-exists` when something unknown lies in its place. */
-export async function placeFile(parts: Parts, place: Place, target: { readonly version: VersionNumber; readonly base: VersionNumber }, work: Work = {}): Promise<FileChange> {
+export async function placeFile(
+  parts: Parts,
+  place: Place,
+  target: { readonly version: VersionNumber; readonly base: VersionNumber },
+  work: Work = {},
+): Promise<FileChange> {
   const path = parts.paths.checkout(place.database.name, place.branch.name);
   const finished = await buildFile(parts, place, versionOf(parts, place, target.version), work);
   parts.disk.makeDirectory(dirname(path));
@@ -208,7 +254,11 @@ export async function placeFile(parts: Parts, place: Place, target: { readonly v
 async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<string> {
   const path = temporaryPath(parts, "checkout.db");
   if (await cloneOfNeighbour(parts, place, version, path)) return path;
-  await materialise(await parts.lineages.reader(place.database.id, version.number), { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum }, work);
+  await materialise(
+    await parts.lineages.reader(place.database.id, version.number),
+    { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum },
+    work,
+  );
   reach("materialise:written");
   return path;
 }

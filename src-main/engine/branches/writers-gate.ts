@@ -70,7 +70,10 @@ export class WritersGate {
       if (mode === "shared" ? this.#tryJoin() : this.#tryAlone()) return;
       if (performance.now() > deadline) {
         const who = mode === "shared" ? "garbage collection of another process" : "another writer";
-        throw new EngineError("store-busy", `Waited ${LIMITS.writersWaitMs} ms for ${who} to end`, { retryable: true, untouched: "Nothing was changed." });
+        throw new EngineError("store-busy", `Waited ${LIMITS.writersWaitMs} ms for ${who} to end`, {
+          retryable: true,
+          untouched: "Nothing was changed.",
+        });
       }
       await sleep(POLL_MS);
     }

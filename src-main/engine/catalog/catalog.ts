@@ -144,8 +144,16 @@ export class Catalog {
   /** Facts of the branches made just before and just after one, its own left out, the nearest first. */
   factsNear(branch: BranchId, limit: number): { readonly branch: BranchId; readonly fact: CheckoutFact }[] {
     const columns = "SELECT branch, base, content, fingerprint FROM facts";
-    const below = this.connection.all<CheckoutFact & { branch: BranchId }>(`${columns} WHERE branch < ? ORDER BY branch DESC LIMIT ?`, branch, limit);
-    const above = this.connection.all<CheckoutFact & { branch: BranchId }>(`${columns} WHERE branch > ? ORDER BY branch LIMIT ?`, branch, limit);
+    const below = this.connection.all<CheckoutFact & { branch: BranchId }>(
+      `${columns} WHERE branch < ? ORDER BY branch DESC LIMIT ?`,
+      branch,
+      limit,
+    );
+    const above = this.connection.all<CheckoutFact & { branch: BranchId }>(
+      `${columns} WHERE branch > ? ORDER BY branch LIMIT ?`,
+      branch,
+      limit,
+    );
     const near = [...below, ...above].toSorted((a, b) => Math.abs(a.branch - branch) - Math.abs(b.branch - branch));
     return near.slice(0, limit).map(({ branch: id, ...fact }) => ({ branch: id, fact }));
   }

@@ -25,7 +25,7 @@ export async function buildDemo(store: Store, runSql: RunSql, work: DemoWork = {
     const file = join(folder, `${DEMO_DATABASE}.db`);
     work.phase?.("Writing the shop");
     writeDemoDatabase(file);
-    await store.create({ database: DEMO_DATABASE, from: file }, { ...(work.signal ? { signal: work.signal } : {}) });
+    await store.create({ database: DEMO_DATABASE, from: file }, { signal: work.signal });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

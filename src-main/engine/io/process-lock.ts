@@ -113,6 +113,9 @@ class RangeLock extends ProcessLock {
       this.#disk.read(this.#file, this.#found, 0);
       if (!this.#found.equals(this.#own)) this.#disk.write(this.#file, this.#own, 0);
     } catch (error) {
+      // A full disk has no room for the record of a lock that is new. The lock holds without: what is removed under it
+      // may be what makes room.
+      if (error instanceof EngineError && error.code === "disk-full") return;
       this.give();
       throw error;
     }
@@ -141,7 +144,7 @@ class SqliteLock extends ProcessLock {
     try {
       if (mode === "exclusive") {
         this.#database.exec("BEGIN EXCLUSIVE");
-        this.#disk.write(this.#file, encodeRecord(), 0);
+        this.#sign();
       } else {
         this.#database.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
       }

@@ -22,7 +22,9 @@ export function purgeTime(parts: Parts): UnixMs {
   const note = readNote(parts, path);
   const jumped = note !== null && now - note.seen > LIMITS.clockJumpMs;
   const isHeld = note !== null && now < note.holdUntil && note.holdUntil - now <= LIMITS.clockJumpMs;
-  const next: Note = jumped ? { seen: now, holdUntil: now + LIMITS.clockJumpMs, heldAt: isHeld ? note.heldAt : note.seen } : { seen: now, holdUntil: note?.holdUntil ?? 0, heldAt: note?.heldAt ?? now };
+  const next: Note = jumped
+    ? { seen: now, holdUntil: now + LIMITS.clockJumpMs, heldAt: isHeld ? note.heldAt : note.seen }
+    : { seen: now, holdUntil: note?.holdUntil ?? 0, heldAt: note?.heldAt ?? now };
   if (!parts.catalog.readOnly) writeNote(parts, path, next);
   return jumped || isHeld ? next.heldAt : now;
 }
@@ -31,7 +33,9 @@ export function purgeTime(parts: Parts): UnixMs {
 function readNote(parts: Parts, path: string): Note | null {
   if (!parts.disk.stat(path)) return null;
   const [seen, holdUntil, heldAt] = Buffer.from(parts.disk.readWhole(path)).toString("utf8").split(" ").map(Number);
-  return seen !== undefined && holdUntil !== undefined && heldAt !== undefined && Number.isFinite(seen + holdUntil + heldAt) ? { seen, holdUntil, heldAt } : null;
+  return seen !== undefined && holdUntil !== undefined && heldAt !== undefined && Number.isFinite(seen + holdUntil + heldAt)
+    ? { seen, holdUntil, heldAt }
+    : null;
 }
 
 function writeNote(parts: Parts, path: string, note: Note): void {

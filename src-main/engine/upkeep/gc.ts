@@ -28,7 +28,8 @@ interface DueTrash {
  */
 export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
   const due = dueTrash(parts, input.purgeAllTrash ?? false);
-  if (!input.dryRun) for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
+  if (!input.dryRun)
+    for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
   const plan = planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
   if (input.dryRun) return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
   return parts.writers.whileAlone(async () => {
@@ -102,7 +103,11 @@ async function unnamedObjects(parts: Parts, going: ReadonlySet<string>): Promise
 }
 
 async function orphans(parts: Parts, plan: GarbagePlan): Promise<RemovedFiles> {
-  const going = new Set(plan.segments.flatMap(({ file, parts: count }) => (file === null ? [] : Array.from({ length: count }, (_, part) => partName(file, part)))));
+  const going = new Set(
+    plan.segments.flatMap(({ file, parts: count }) =>
+      file === null ? [] : Array.from({ length: count }, (_, part) => partName(file, part)),
+    ),
+  );
   const objects = await unnamedObjects(parts, going);
   return { checkouts: 0, segments: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0) };
 }
@@ -125,7 +130,9 @@ function report(parts: Parts, due: DueTrash, plan: GarbagePlan, files: RemovedFi
     branchesPurged: due.branches.map((branch) => `${parts.catalog.databases.byId(branch.database)?.name ?? ""}@${branch.name}`),
     versionsRemoved: plan.purge.versions.reduce((sum, { numbers }) => sum + numbers.length, 0),
     segmentsRemoved: plan.segments.length,
-    checkoutsRemoved: dryRun ? trashedPlaces(parts, due).filter((place) => parts.disk.stat(parts.paths.checkout(place.database.name, place.branch.name))).length : files.checkouts,
+    checkoutsRemoved: dryRun
+      ? trashedPlaces(parts, due).filter((place) => parts.disk.stat(parts.paths.checkout(place.database.name, place.branch.name))).length
+      : files.checkouts,
     orphanFilesRemoved: Math.max(0, files.segments - fileSegments),
     // The operation log grows by the purge itself.
     bytesFreed: dryRun ? files.bytes + bytes : Math.max(0, bytes),

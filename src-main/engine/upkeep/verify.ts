@@ -30,7 +30,8 @@ export async function verify(parts: Parts, work: PhasedWork = {}): Promise<Verif
   work.phase?.("Checking the catalog");
   for (const problem of checkIntegrity(parts.catalog)) problems.push(problem);
   work.phase?.("Checking versions");
-  for (const database of [...parts.catalog.databases.live(), ...parts.catalog.databases.trashed()]) await verifyDatabase(parts, database, tally, problems, work);
+  for (const database of [...parts.catalog.databases.live(), ...parts.catalog.databases.trashed()])
+    await verifyDatabase(parts, database, tally, problems, work);
   work.phase?.("Checking files");
   await verifyObjects(parts, problems);
   verifyCheckouts(parts, tally, problems);
@@ -38,7 +39,13 @@ export async function verify(parts: Parts, work: PhasedWork = {}): Promise<Verif
 }
 
 /** Versions in order of number, so that a parent comes before its children. */
-async function verifyDatabase(parts: Parts, database: DatabaseRecord, tally: Tally, problems: VerifyProblem[], work: PhasedWork): Promise<void> {
+async function verifyDatabase(
+  parts: Parts,
+  database: DatabaseRecord,
+  tally: Tally,
+  problems: VerifyProblem[],
+  work: PhasedWork,
+): Promise<void> {
   const total = parts.catalog.versions.count(database.id);
   for (const version of parts.catalog.versions.page(database.id, 0, total)) {
     await breathe(work);
@@ -55,14 +62,19 @@ async function verifyDatabase(parts: Parts, database: DatabaseRecord, tally: Tal
 
 async function verifyVersion(parts: Parts, database: DatabaseRecord, version: VersionRecord, tally: Tally): Promise<void> {
   const chain = await parts.lineages.reader(database.id, version.number);
-  if (chain.pageSize !== version.pageSize || chain.pageCount !== version.pageCount) throw new EngineError("segment-corrupt", `its segment describes ${chain.pageCount} pages of ${chain.pageSize} bytes, its record ${version.pageCount} of ${version.pageSize}`);
+  if (chain.pageSize !== version.pageSize || chain.pageCount !== version.pageCount)
+    throw new EngineError(
+      "segment-corrupt",
+      `its segment describes ${chain.pageCount} pages of ${chain.pageSize} bytes, its record ${version.pageCount} of ${version.pageSize}`,
+    );
   const [newest] = chain.segments;
   if (!newest || newest.record.to !== version.number) return;
   tally.segments += 1;
   tally.pages += newest.index.pages;
   tally.bytesRead += newest.record.bytes;
   const found = newest.record.from === null ? wholeChecksum(parts, chain) : await derivedChecksum(parts, database, chain);
-  if (Buffer.compare(found, version.checksum) !== 0) throw new EngineError("segment-corrupt", `its state checksum is ${hex(found)}, recorded is ${hex(version.checksum)}`);
+  if (Buffer.compare(found, version.checksum) !== 0)
+    throw new EngineError("segment-corrupt", `its state checksum is ${hex(found)}, recorded is ${hex(version.checksum)}`);
 }
 
 /** Of all pages, in runs of bounded size. */
@@ -96,7 +108,9 @@ function togglePages(parts: Parts, sum: StateSum, chain: ChainReader, first: num
   const lockPage = lockPageNumber(chain.pageSize);
   const perRun = Math.max(1, RUN_BYTES / chain.pageSize);
   for (let page = first; page <= last; page += perRun) {
-    const numbers = Uint32Array.from({ length: Math.min(perRun, last - page + 1) }, (_, index) => page + index).filter((number) => number !== lockPage);
+    const numbers = Uint32Array.from({ length: Math.min(perRun, last - page + 1) }, (_, index) => page + index).filter(
+      (number) => number !== lockPage,
+    );
     if (numbers.length === 0) continue;
     const bytes = new Uint8Array(numbers.length * chain.pageSize);
     chain.readScattered(numbers, bytes);
@@ -109,7 +123,8 @@ async function verifyObjects(parts: Parts, problems: VerifyProblem[]): Promise<v
   for (const [file, count] of parts.catalog.versions.files()) for (let part = 0; part < count; part += 1) known.add(partName(file, part));
   const present = new Map((await parts.segments.objects.list()).map((entry) => [entry.name, entry.size]));
   for (const name of known) if (!present.has(name)) problems.push({ object: `segments/${name}`, problem: "the file is missing" });
-  for (const name of present.keys()) if (!known.has(name)) problems.push({ object: `segments/${name}`, problem: "no version refers to this file: gc removes it" });
+  for (const name of present.keys())
+    if (!known.has(name)) problems.push({ object: `segments/${name}`, problem: "no version refers to this file: gc removes it" });
 }
 
 function verifyCheckouts(parts: Parts, tally: Tally, problems: VerifyProblem[]): void {
@@ -121,7 +136,12 @@ function verifyCheckouts(parts: Parts, tally: Tally, problems: VerifyProblem[]):
       continue;
     }
     if (parts.files.check(parts.paths.checkout(database.name, record.name), null) !== "missing") tally.checkouts += 1;
-    for (const number of [fact.base, fact.content]) if (!parts.catalog.versions.byNumber(database.id, number)) problems.push({ object: join("checkouts", database.name, `${record.name}.db`), problem: `it is recorded to hold v${number}, which is not in the catalog` });
+    for (const number of [fact.base, fact.content])
+      if (!parts.catalog.versions.byNumber(database.id, number))
+        problems.push({
+          object: join("checkouts", database.name, `${record.name}.db`),
+          problem: `it is recorded to hold v${number}, which is not in the catalog`,
+        });
   }
 }
 

@@ -32,11 +32,18 @@ test("REVERSE-2: undoing a checkpoint leaves the file alone, and checkpointing a
   execute(main, "DELETE FROM notes WHERE id > 5");
   await store.checkpoint({ ...SHOP, name: "five" });
   await store.undo({});
-  expect({ rows: count(main), head: (await store.branch(SHOP)).head, state: (await store.branch(SHOP)).checkout.state }).toEqual({ rows: 5, head: 1, state: "unsaved" });
+  expect({ rows: count(main), head: (await store.branch(SHOP)).head, state: (await store.branch(SHOP)).checkout.state }).toEqual({
+    rows: 5,
+    head: 1,
+    state: "unsaved",
+  });
   execute(main, "DELETE FROM notes WHERE id > 3");
   const again = await store.checkpoint({ ...SHOP, name: "three" });
   await store.fork({ ...SHOP, newBranch: "look", at: "three" });
-  expect({ rows: count((await store.checkout({ database: "shop", branch: "look" })).path), version: again.version }).toEqual({ rows: 3, version: 3 });
+  expect({ rows: count((await store.checkout({ database: "shop", branch: "look" })).path), version: again.version }).toEqual({
+    rows: 3,
+    version: 3,
+  });
 });
 
 test("REVERSE-3: an operation with later ones on it is refused with the chain, or undone with it", async () => {
@@ -237,7 +244,9 @@ async function moveHeadOnly(spec: string, _checkpoint: string): Promise<void> {
     import { openStore } from ${JSON.stringify(import.meta.resolve("#engine/store.ts"))};
     const store = await openStore(${JSON.stringify(spec)}, { actor: "other", ownProcess: true });
     await store.promote({ database: "shop", source: "try", onto: "main" });`;
-  const { signal } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { env: { ...process.env, COPPICE_FAULT: "move:committed:kill" } });
+  const { signal } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, COPPICE_FAULT: "move:committed:kill" },
+  });
   expect(signal).toBe("SIGKILL");
 }
 
@@ -262,7 +271,11 @@ test("STALE-2: unsaved work on a moved branch: take theirs, mine on top, or fork
       expect(count((await store.checkout({ database: "shop", branch: "kept" })).path)).toBe(51);
     } else if (way === "put-mine-on-top") {
       const { version } = await store.checkpoint({ ...SHOP, name: "mine", resolve: way });
-      expect({ rows: count(main), version, parent: (await store.history(SHOP)).versions[0]?.parent }).toEqual({ rows: 51, version: 3, parent: 2 });
+      expect({ rows: count(main), version, parent: (await store.history(SHOP)).versions[0]?.parent }).toEqual({
+        rows: 51,
+        version: 3,
+        parent: 2,
+      });
     } else {
       await store.fork({ ...SHOP, newBranch: "mine", withUnsaved: true });
       expect(count((await store.checkout({ database: "shop", branch: "mine" })).path)).toBe(51);

@@ -20,14 +20,20 @@ test("FORK-1: a fork writes one operation and no segment, wherever it starts", a
   execute(main, "DELETE FROM notes WHERE id > 50");
   await store.checkpoint({ ...SHOP, name: "half" });
   const later = Date.now();
-  const before = { operations: store.lastOperation(), segments: readdirSync(join(store.path, "segments")), versions: (await store.databases({}))[0]?.versions };
+  const before = {
+    operations: store.lastOperation(),
+    segments: readdirSync(join(store.path, "segments")),
+    versions: (await store.databases({}))[0]?.versions,
+  };
   const at = ["half", "v1", new Date(later + 1000).toISOString()];
   for (const [index, point] of at.entries()) await store.fork({ ...SHOP, newBranch: `f${index}`, at: point });
   await store.fork({ ...SHOP, newBranch: "head" });
   expect(store.lastOperation()).toBe(before.operations + 4);
   expect(readdirSync(join(store.path, "segments"))).toEqual(before.segments);
   expect((await store.databases({}))[0]?.versions).toBe(before.versions);
-  expect(await Promise.all(["f0", "f1", "f2", "head"].map(async (branch) => (await store.branch({ database: "shop", branch })).head))).toEqual([2, 1, 2, 2]);
+  expect(
+    await Promise.all(["f0", "f1", "f2", "head"].map(async (branch) => (await store.branch({ database: "shop", branch })).head)),
+  ).toEqual([2, 1, 2, 2]);
   const { path } = await store.checkout({ database: "shop", branch: "f1" });
   expect(count(path)).toBe(100);
 });
@@ -38,8 +44,8 @@ test("FORK-2: unsaved work stays out of a fork and is announced, or is taken alo
   const plain = await store.fork({ ...SHOP, newBranch: "plain" });
   expect(plain.warnings.join()).toContain("unsaved work");
   expect(count((await store.checkout({ database: "shop", branch: "plain" })).path)).toBe(100);
-  const with_ = await store.fork({ ...SHOP, newBranch: "with", withUnsaved: true });
-  expect(with_.branch?.head).toBe(2);
+  const taken = await store.fork({ ...SHOP, newBranch: "with", withUnsaved: true });
+  expect(taken.branch?.head).toBe(2);
   expect(count((await store.checkout({ database: "shop", branch: "with" })).path)).toBe(0);
   expect({ head: (await store.branch(SHOP)).head, state: await stateOf(store, "main") }).toEqual({ head: 2, state: "clean" });
   await store.undo({});
@@ -50,7 +56,11 @@ test("FORK-3: many branches in one operation, or none", async () => {
   const { store } = await makeShop();
   const before = store.lastOperation();
   const { branches } = await store.fork({ ...SHOP, newBranch: "attempt", count: 512 });
-  expect({ first: branches[0], last: branches.at(-1), operations: store.lastOperation() - before }).toEqual({ first: "attempt-001", last: "attempt-512", operations: 1 });
+  expect({ first: branches[0], last: branches.at(-1), operations: store.lastOperation() - before }).toEqual({
+    first: "attempt-001",
+    last: "attempt-512",
+    operations: 1,
+  });
   await store.fork({ ...SHOP, newBranch: "try-2" });
   expect(await codeOf(store.fork({ ...SHOP, newBranch: "try", count: 3 }))).toBe("name-taken");
   expect((await store.branches({ database: "shop" })).total).toBe(1 + 512 + 1);
@@ -73,10 +83,19 @@ test("FORK-5: nothing is inherited, and limits are checked first", async () => {
   const { store } = await makeShop();
   await store.protect({ ...SHOP, protected: true });
   const { branch } = await store.fork({ ...SHOP, newBranch: "child" });
-  expect({ ttl: branch?.ttlMs, protected: branch?.protected, meta: branch?.meta, checkpoints: branch?.checkpoints }).toEqual({ ttl: null, protected: false, meta: {}, checkpoints: 0 });
+  expect({ ttl: branch?.ttlMs, protected: branch?.protected, meta: branch?.meta, checkpoints: branch?.checkpoints }).toEqual({
+    ttl: null,
+    protected: false,
+    meta: {},
+    checkpoints: 0,
+  });
   const before = store.lastOperation();
   expect(await codeOf(store.fork({ ...SHOP, newBranch: "big", meta: { key: "x".repeat(600) } }))).toBe("bad-argument");
-  expect(await codeOf(store.fork({ ...SHOP, newBranch: "many", meta: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, ""])) }))).toBe("bad-argument");
+  expect(
+    await codeOf(
+      store.fork({ ...SHOP, newBranch: "many", meta: Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, ""])) }),
+    ),
+  ).toBe("bad-argument");
   expect(store.lastOperation()).toBe(before);
 });
 
@@ -122,7 +141,10 @@ async function holdWrite(path: string, mode: "write" | "open"): Promise<{ pid: n
     ${mode === "write" ? `database.exec("BEGIN IMMEDIATE; INSERT INTO notes (text) VALUES ('held')");` : `database.prepare("SELECT count(*) FROM notes").get();`}
     console.log("ready");
     process.stdin.once("data", () => { ${mode === "write" ? `database.exec("COMMIT");` : ""} database.close(); process.exit(0); });`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { cwd: join(import.meta.dirname, "../../.."), stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: join(import.meta.dirname, "../../.."),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   await new Promise((resolve) => child.stdout.once("data", resolve));
   return {
     pid: child.pid ?? 0,
@@ -141,7 +163,11 @@ test("CHECKPOINT-4: a writer in mid-transaction is named, nothing changes, and t
   const error: unknown = await store.checkpoint({ ...SHOP, name: "one", waitMs: 100 }).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(EngineError);
   if (!(error instanceof EngineError)) return;
-  expect({ code: error.code, retryable: error.retryable, untouched: error.untouched !== null }).toEqual({ code: "checkout-busy", retryable: true, untouched: true });
+  expect({ code: error.code, retryable: error.retryable, untouched: error.untouched !== null }).toEqual({
+    code: "checkout-busy",
+    retryable: true,
+    untouched: true,
+  });
   expect(error.details.holders?.map((holder) => [holder.pid, holder.access])).toEqual([[client.pid, "writing"]]);
   expect(store.lastOperation()).toBe(before);
   await client.end();
@@ -256,7 +282,11 @@ test("RENAME-1: the file moves with the name, unless it is in use", async () => 
   await client.end();
   await store.rename({ ...SHOP, to: "deep/er/trunk" });
   const moved = store.checkoutPath("shop", "deep/er/trunk");
-  expect({ old: existsSync(main), rows: count(moved), state: await stateOf(store, "deep/er/trunk") }).toEqual({ old: false, rows: 0, state: "unsaved" });
+  expect({ old: existsSync(main), rows: count(moved), state: await stateOf(store, "deep/er/trunk") }).toEqual({
+    old: false,
+    rows: 0,
+    state: "unsaved",
+  });
   await store.renameDatabase({ database: "shop", to: "store" });
   expect(count(store.checkoutPath("store", "deep/er/trunk"))).toBe(0);
   await store.undo({});
@@ -271,8 +301,14 @@ test("LINEAGE-1: lineage, versions left behind and autosaves are marked", async 
   execute(main, "DELETE FROM notes WHERE id = 2");
   await store.rollback({ ...SHOP, to: "v1" });
   await store.fork({ ...SHOP, newBranch: "child" });
-  expect((await store.history(SHOP)).versions.map((row) => [row.number, row.place, row.inherited])).toEqual([[3, "side", false], [2, "ahead", false], [1, "head", false]]);
-  expect((await store.history({ database: "shop", branch: "child" })).versions.map((row) => [row.number, row.place, row.inherited])).toEqual([[1, "head", true]]);
+  expect((await store.history(SHOP)).versions.map((row) => [row.number, row.place, row.inherited])).toEqual([
+    [3, "side", false],
+    [2, "ahead", false],
+    [1, "head", false],
+  ]);
+  expect(
+    (await store.history({ database: "shop", branch: "child" })).versions.map((row) => [row.number, row.place, row.inherited]),
+  ).toEqual([[1, "head", true]]);
 });
 
 test("NAMES-1: unknown names are refused with the nearest ones", async () => {

@@ -31,7 +31,8 @@ test("STORE-1: made in a new or empty folder only, found by path or URL, refused
 
   const newer = join(folder, "newer");
   mkdirSync(newer);
-  for (const name of readdirSync(store.path)) if (statSync(join(store.path, name)).isFile()) copyFileSync(join(store.path, name), join(newer, name));
+  for (const name of readdirSync(store.path))
+    if (statSync(join(store.path, name)).isFile()) copyFileSync(join(store.path, name), join(newer, name));
   const catalog = new Database(join(newer, "catalog.db"));
   catalog.exec("UPDATE meta SET format = 99");
   catalog.close();
@@ -51,7 +52,13 @@ test("STORE-2: on a disk that cannot be written a store is looked at and exporte
   // Root may write anywhere, so the disk says no itself.
   const readOnly = new FaultyDisk(nodeDisk);
   readOnly.fail({ on: "change", from: 1, code: "store-read-only" });
-  const refusing = new Proxy(readOnly.disk, { get: (target, name: keyof typeof nodeDisk) => (name === "open" ? (path: string, flags: "r" | "r+" | "w+" | "wx+", mode?: number) => (flags === "r" || !path.startsWith(store.path) ? nodeDisk.open(path, flags, mode) : refuse(path)) : readOnlyInside(store.path, target, name)) });
+  const refusing = new Proxy(readOnly.disk, {
+    get: (target, name: keyof typeof nodeDisk) =>
+      name === "open"
+        ? (path: string, flags: "r" | "r+" | "w+" | "wx+", mode?: number) =>
+            flags === "r" || !path.startsWith(store.path) ? nodeDisk.open(path, flags, mode) : refuse(path)
+        : readOnlyInside(store.path, target, name),
+  });
   const looked = await openStore(store.path, { ownProcess: true }, { disk: refusing });
   try {
     expect((await looked.status({})).warnings.join()).toContain("cannot be written");
@@ -72,7 +79,10 @@ function refuse(path: string): never {
 function readOnlyInside(store: string, target: typeof nodeDisk, name: keyof typeof nodeDisk): unknown {
   const changes: readonly string[] = ["rename", "link", "remove", "removeTree", "makeDirectory", "setMode", "clone", "syncDirectory"];
   if (!changes.includes(name)) return nodeDisk[name];
-  return (path: string, ...rest: never[]) => (path.startsWith(store) ? (target[name] as (...input: unknown[]) => unknown)(path, ...rest) : (nodeDisk[name] as (...input: unknown[]) => unknown)(path, ...rest));
+  return (path: string, ...rest: never[]) =>
+    path.startsWith(store)
+      ? (target[name] as (...input: unknown[]) => unknown)(path, ...rest)
+      : (nodeDisk[name] as (...input: unknown[]) => unknown)(path, ...rest);
 }
 
 test("STORE-3: a full disk at any write leaves the whole operation, or nothing of it", async () => {
@@ -99,7 +109,8 @@ test("STORE-3: a full disk at any write leaves the whole operation, or nothing o
       const code = await codeOf(act(from));
       faulty.fail(null);
       expect(["no error", "disk-full"], `${verb}, write ${from}`).toContain(code);
-      if (code === "disk-full") expect({ verb, from, operations: store.lastOperation() - before, rows: count(main) }).toEqual({ verb, from, operations: 0, rows });
+      if (code === "disk-full")
+        expect({ verb, from, operations: store.lastOperation() - before, rows: count(main) }).toEqual({ verb, from, operations: 0, rows });
       if (code === "no error" && (faulty.counts.get("space") ?? 0) < from) break;
     }
   }
@@ -112,13 +123,17 @@ test("GC-1: a purge frees what the dry run said, and names what can no longer be
   const { store, folder } = await makeShop();
   const { operation } = await store.create({ database: "big", from: makeNotes(join(folder, "big.db"), 50_000) });
   await store.drop({ database: "big" });
-  const files = () => readdirSync(join(store.path, "segments")).reduce((sum, name) => sum + statSync(join(store.path, "segments", name)).size, 0);
+  const files = () =>
+    readdirSync(join(store.path, "segments")).reduce((sum, name) => sum + statSync(join(store.path, "segments", name)).size, 0);
   const before = files();
   const dry = await store.gc({ dryRun: true, purgeAllTrash: true });
   expect({ files: files(), trash: (await store.trash({})).length }).toEqual({ files: before, trash: 1 });
   const real = await store.gc({ dryRun: false, purgeAllTrash: true });
   expect(before - files()).toBe(dry.bytesFreed);
-  expect({ versions: real.versionsRemoved, stranded: real.strandedOperations.includes(operation?.id ?? 0) }).toEqual({ versions: 1, stranded: true });
+  expect({ versions: real.versionsRemoved, stranded: real.strandedOperations.includes(operation?.id ?? 0) }).toEqual({
+    versions: 1,
+    stranded: true,
+  });
   expect(await codeOf(store.undo({ operation: operation?.id ?? 0 }))).toBe("undo-blocked");
   expect((await store.verify({})).problems).toEqual([]);
 });
@@ -171,7 +186,11 @@ test("OUT-1: no side files, the journal mode of the import, never unsaved work",
   const out = join(folder, "sub/dir/out.db");
   await store.export({ ...SHOP, file: out });
   expect(readdirSync(join(folder, "sub/dir"))).toEqual(["out.db"]);
-  expect({ rows: count(out), mode: query(out, "PRAGMA journal_mode"), check: query(out, "PRAGMA integrity_check") }).toEqual({ rows: 100, mode: [["delete"]], check: [["ok"]] });
+  expect({ rows: count(out), mode: query(out, "PRAGMA journal_mode"), check: query(out, "PRAGMA integrity_check") }).toEqual({
+    rows: 100,
+    mode: [["delete"]],
+    check: [["ok"]],
+  });
   expect(await codeOf(store.export({ ...SHOP, file: out }))).toBe("file-exists");
   await store.export({ ...SHOP, file: out, overwrite: true });
   expect(await codeOf(store.export({ ...SHOP, file: join(store.path, "x.db") }))).toBe("bad-argument");

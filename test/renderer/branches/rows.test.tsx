@@ -134,8 +134,7 @@ test("ROWS-6: the flat list is sorted, numbers by value, ties by id", () => {
 
 test("ROWS-7: hiding takes descendants along, the family keeps ancestors and descendants", () => {
   const options = { filter: "", hidden: new Set<number>(), solo: null as number | null, now: 0 };
-  const ids = (part: Partial<typeof options>) =>
-    selectVisible(SMALL, { ...options, ...part }).branches.map((branch) => branch.id);
+  const ids = (part: Partial<typeof options>) => selectVisible(SMALL, { ...options, ...part }).branches.map((branch) => branch.id);
   expect(ids({ hidden: new Set([2]) })).toEqual([1, 3, 5, 6, 8, 9]);
   expect(ids({ solo: 4 })).toEqual([1, 2, 4, 7]);
   expect(ids({ solo: 12_345 })).toHaveLength(SMALL.length);
