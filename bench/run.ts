@@ -11,13 +11,14 @@ import { inspectFilesystem } from "#engine/io/filesystem.ts";
 import { loadNative } from "#engine/io/load-native.ts";
 import { nodeDisk } from "#engine/io/node-disk.ts";
 import { checkoutSuite, rollbackSuite } from "./suites/checkout.ts";
+import { crashSuite } from "./suites/crash.ts";
 import { forkSuite } from "./suites/fork.ts";
 import { growthSuite } from "./suites/growth.ts";
 import { importSuite } from "./suites/import.ts";
 import { cliSuite, listSuite } from "./suites/program.ts";
 import { Bench, type Suite } from "./support.ts";
 
-const SUITES: readonly Suite[] = [forkSuite, growthSuite, listSuite, cliSuite, checkoutSuite, rollbackSuite, importSuite];
+const SUITES: readonly Suite[] = [forkSuite, growthSuite, listSuite, cliSuite, checkoutSuite, rollbackSuite, importSuite, crashSuite];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { dir: { type: "string" } } });
 const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
@@ -28,7 +29,9 @@ if (unknown.length > 0) {
 const bench = new Bench(mkdtempSync(join(values.dir ?? tmpdir(), "coppice-bench-")));
 const native = loadNative();
 const { type } = inspectFilesystem(bench.folder, { disk: nodeDisk, native });
-console.log(`${new Date().toISOString()}  Node ${process.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${type}, native code: ${native.kind}`);
+console.log(
+  `${new Date().toISOString()}  Node ${process.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${type}, native code: ${native.kind}`,
+);
 try {
   for (const suite of SUITES) {
     if (positionals.length > 0 && !positionals.includes(suite.name)) continue;

@@ -84,7 +84,9 @@ export class Bench {
     database.pragma(`page_size = ${PAGE_BYTES}`);
     database.pragma("journal_mode = OFF");
     database.pragma("synchronous = OFF");
-    database.exec("CREATE TABLE big (id INTEGER PRIMARY KEY, customer INTEGER, state TEXT, note TEXT, token BLOB); CREATE TABLE small (id INTEGER PRIMARY KEY, note TEXT)");
+    database.exec(
+      "CREATE TABLE big (id INTEGER PRIMARY KEY, customer INTEGER, state TEXT, note TEXT, token BLOB); CREATE TABLE small (id INTEGER PRIMARY KEY, note TEXT)",
+    );
     const fill = database.prepare(
       `INSERT INTO big (customer, state, note, token)
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -95,7 +97,9 @@ export class Bench {
     const pages = database.prepare<[], number>("PRAGMA page_count").pluck();
     while ((pages.get() ?? 0) * PAGE_BYTES < megabytes * 1024 * 1024 * 0.97) fill.run(megabytes < 100 ? 1_000 : 20_000);
     database.exec("CREATE INDEX big_state ON big (state) WHERE customer < 1000");
-    database.exec("INSERT INTO small (note) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT printf('note %d', i) FROM n");
+    database.exec(
+      "INSERT INTO small (note) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT printf('note %d', i) FROM n",
+    );
     database.close();
     console.log(`  (made a database of ${megabytes} MB in ${((performance.now() - start) / 1000).toFixed(0)} s)`);
     return path;
@@ -140,6 +144,7 @@ export function summarise(values: readonly number[]): Summary {
 }
 
 export function round(value: number): string {
+  if (Number.isInteger(value)) return String(value);
   return Math.abs(value) >= 1000 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(3);
 }
 

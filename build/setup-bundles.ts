@@ -2,13 +2,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { writeLibraryTypes } from "./library-types.ts";
 import { ROOT, run, runTool } from "./run.ts";
 
 const SOURCES = ["src-shared", "src-main", "src-renderer", "electron.vite.config.ts", "package.json", "package-lock.json"];
 const STAMP = join(ROOT, "out", "bundles.sha256");
-const PROOF = ["out/main/web.js", "out/main/electron.js", "out/preload/bridge.cjs", "out/renderer/index.html"];
+const PROOF = ["out/main/web.js", "out/main/electron.js", "out/preload/bridge.cjs", "out/renderer/index.html", "out/library"];
 
-/** The addon (skipped with a message where there is no compiler) and the bundles; false when that failed. */
+/** The addon (skipped with a message where there is no compiler), the bundles and the library's types; false when the app cannot run. */
 export async function buildWhatIsMissing(): Promise<boolean> {
   const native = await run(process.execPath, [join(ROOT, "build/build-native.ts")]);
   if (native !== 0) return false;
@@ -18,7 +19,8 @@ export async function buildWhatIsMissing(): Promise<boolean> {
   const built = await runTool("electron-vite/bin/electron-vite.js", ["build", "--logLevel", "warn"]);
   if (built !== 0) return false;
   mkdirSync(join(ROOT, "out"), { recursive: true });
-  writeFileSync(STAMP, sources);
+  // The app runs without the library's types: a mistake in them is shown, and met again at the next start.
+  if (await writeLibraryTypes()) writeFileSync(STAMP, sources);
   return true;
 }
 

@@ -19,8 +19,8 @@ function whyNoDesktop(): string | null {
 /** Stays as long as the app: signals reach it too, and it decides how to end. */
 function hand(program: string, args: readonly string[]): void {
   const child = spawn(program, args, { cwd: ROOT, stdio: "inherit" });
-  // Ctrl-C reaches the whole foreground group; a signal sent to this process alone is passed on.
-  process.on("SIGINT", () => undefined);
+  // A terminal sends Ctrl-C to the child as well; a signal sent to this process alone is passed on.
+  process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   child.once("exit", (code) => process.exit(code ?? 1));
 }

@@ -1,4 +1,4 @@
-import { QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
 import { StrictMode, useEffect, useState } from "react";
 import type { HostEvent } from "#shared/contract.ts";
 import type { ErrorView } from "#shared/error-codes.ts";
@@ -26,6 +26,18 @@ function handleEvent(api: Api, event: HostEvent): void {
   if (event.type === "store-changed") keepDatabaseChosen(api).catch((error: unknown) => showError(toErrorView(error), null));
 }
 
+const openStoreUid = (): string | null => appState.get().hello?.store?.uid ?? null;
+
+/** What was read from one store says nothing about the next one. */
+function forgetOtherStores(queryClient: QueryClient): () => void {
+  let store = openStoreUid();
+  return appState.subscribe(() => {
+    if (openStoreUid() === store) return;
+    store = openStoreUid();
+    void queryClient.resetQueries();
+  });
+}
+
 function useSession(api: Api) {
   const [queryClient] = useState(createQueryClient);
   const [state, setState] = useState<{ readonly ready: boolean; readonly error: ErrorView | null }>({ ready: false, error: null });
@@ -37,6 +49,7 @@ function useSession(api: Api) {
         handleEvent(api, event);
       }),
       followBranches(api),
+      forgetOtherStores(queryClient),
       listenToKeyboard(api),
     ];
     let ended = false;

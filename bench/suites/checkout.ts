@@ -29,7 +29,11 @@ export const rollbackSuite: Suite = {
         for (let number = 0; number < 50; number += 1) writeSync(file, page, 0, page.length, number * 400 * page.length);
         fdatasyncSync(file);
       };
-      const turns = await takeTurns({ rounds: ROUNDS, limit: writePages, subject: (round) => store.rollback({ ...branch, to: round % 2 === 0 ? "a" : "b" }) });
+      const turns = await takeTurns({
+        rounds: ROUNDS,
+        limit: writePages,
+        subject: (round) => store.rollback({ ...branch, to: round % 2 === 0 ? "a" : "b" }),
+      });
       closeSync(file);
       bench.figure("rollback, 1 GB, 50 pages: median", bench.ratio("rollback, 1 GB, 50 pages", turns), "ms", { most: 10 });
       await measureCheckpoint(bench, store, path);
@@ -56,7 +60,12 @@ async function measureCheckpoint(bench: Bench, store: Store, path: string): Prom
     client.exec(change);
     await checkpoint();
     const open = await takeTurns({ rounds: 10, limit: reader.scan, prepare: () => client.exec(change), subject: checkpoint });
-    bench.figure("checkpoint, 10 pages of 1 GB, client open: median", bench.ratio("checkpoint, client open (limit: hash 1 GB)", open), "ms", { most: 15 });
+    bench.figure(
+      "checkpoint, 10 pages of 1 GB, client open: median",
+      bench.ratio("checkpoint, client open (limit: hash 1 GB)", open),
+      "ms",
+      { most: 15 },
+    );
   } finally {
     client.close();
     reader.close();
@@ -72,7 +81,7 @@ function scanner(path: string): { scan: () => void; close: () => void } {
   const chunk = Buffer.alloc(4 * MEGABYTE);
   return {
     scan: () => {
-      for (let position = 0; ; ) {
+      for (let position = 0; ;) {
         const length = readSync(file, chunk, 0, chunk.length, position);
         if (length === 0) return;
         native.hashPages(chunk.subarray(0, length), 4096);
@@ -116,7 +125,11 @@ export const checkoutSuite: Suite = {
       }
       bench.ratio("by decoding", { limit: copies, subject: decode }, { most: 2.5 });
       await store.checkout(branch);
-      const neighbour = await takeTurns({ rounds: COPIES, limit: cp, subject: (round) => store.checkout({ database: "shop", branch: `b-${round + 1}` }) });
+      const neighbour = await takeTurns({
+        rounds: COPIES,
+        limit: cp,
+        subject: (round) => store.checkout({ database: "shop", branch: `b-${round + 1}` }),
+      });
       bench.ratio("from a neighbour's file", neighbour, { most: 1.5 });
       await store.checkout(branch);
     } finally {

@@ -53,7 +53,7 @@ async function makeStore(bench: Bench, megabytes: number): Promise<Store> {
 
 /** Forks of main until the store has this many branches. */
 async function fillUp(store: Store, branches: number): Promise<void> {
-  const missing = branches - (await store.status()).branches;
+  const missing = branches - (await store.status({})).branches;
   for (let left = missing; left > 0; left -= 1_000) {
     await store.fork({ database: "shop", branch: "main", newBranch: `fill-${branches}-${left}`, count: Math.min(left, 1_000) });
   }
@@ -80,7 +80,9 @@ async function measureGrowth(bench: Bench, store: Store): Promise<void> {
   const before = catalogBytes(store.path);
   const objects = segmentFiles(store);
   for (let count = 0; count < GROWTH_FORKS; count += 1) await store.fork({ database: "shop", branch: "main", newBranch: nextName() });
-  bench.figure(`growth of the store per fork, mean of ${GROWTH_FORKS}`, (catalogBytes(store.path) - before) / GROWTH_FORKS, "B", { most: 130 });
+  bench.figure(`growth of the store per fork, mean of ${GROWTH_FORKS}`, (catalogBytes(store.path) - before) / GROWTH_FORKS, "B", {
+    most: 130,
+  });
   bench.figure("objects per fork", segmentFiles(store) - objects, "", { most: 0 });
 }
 

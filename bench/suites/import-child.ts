@@ -1,8 +1,8 @@
-/** Imports one file into a new store, and prints what it took, as JSON. */
+/** Imports one file into a new store with the engine in the given module, and prints what it took, as JSON. */
 import { readdirSync, readFileSync } from "node:fs";
-import { createStore } from "#engine/store.ts";
 
-const [spec = "", source = ""] = process.argv.slice(2);
+const [engine = "", spec = "", source = ""] = process.argv.slice(2);
+const { createStore } = (await import(engine)) as typeof import("#engine/store.ts");
 const store = await createStore(spec, { actor: "bench" });
 const start = performance.now();
 const { storedBytes } = await store.create({ database: "big", from: source });

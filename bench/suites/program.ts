@@ -21,18 +21,19 @@ export const cliSuite: Suite = {
     const store = await createStore(bench.path("cli"), { actor: "bench" });
     await store.create({ database: "shop", from: bench.database(12) });
     await store.close();
-    const node = (args: readonly string[]) => {
-      const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-      if (status !== 0) throw new Error(`node ${args.join(" ")}: ${stderr}`);
-    };
     const turns = await takeTurns({
       rounds: ROUNDS,
-      limit: () => node(["-e", "0"]),
-      subject: (round) => node([program, "fork", "shop@main", `cold-${round}`, "--store", store.path]),
+      limit: () => runNode(["-e", "0"]),
+      subject: (round) => runNode([program, "fork", "shop@main", `cold-${round}`, "--store", store.path]),
     });
     bench.ratio("coppice fork, cold", turns, { most: 2.5 });
   },
 };
+
+function runNode(args: readonly string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`node ${args.join(" ")}: ${stderr}`);
+}
 
 export const listSuite: Suite = {
   name: "list",

@@ -40,7 +40,10 @@ const parseName =
   (kind: NameKind) =>
   (text: string): string => {
     const problem = nameProblem(kind, text);
-    if (problem) throw new EngineError("bad-name", `"${text}": ${problem}`, { details: { name: text } });
+    if (problem) {
+      const hint = kind !== "database" && text.includes("@") ? { hint: `Only the ${kind}'s name goes here, without DB@` } : {};
+      throw new EngineError("bad-name", `"${text}": ${problem}`, { ...hint, details: { name: text } });
+    }
     return text;
   };
 export const parseDatabaseName = parseName("database");

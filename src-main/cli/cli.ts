@@ -35,7 +35,7 @@ export class Cli {
   async act<T extends VerbResult>(verb: Verb<T>, details: (result: T) => readonly string[] = () => []): Promise<void> {
     const result = await this.withStore(verb);
     for (const warning of result.warnings) this.terminal.warn(warning);
-    const sentence = result.operation?.summary ?? "Nothing had to be done";
+    const sentence = result.operation?.summary ?? "Nothing changed: it is so already";
     this.terminal.result(result, this.terminal.looks.quiet ? "" : [sentence, ...details(result)].join("\n"));
   }
 

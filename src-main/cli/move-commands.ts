@@ -14,6 +14,7 @@ export function addMoveCommands(program: Command, cli: () => Cli): void {
   withMoveOptions(
     program.command("rollback").description("move a branch to an earlier (or later) state; unsaved work is kept as an autosave"),
   )
+    .usage("<target> --to <state> [options]")
     .argument("<target>", "DB[@BRANCH]", parseBranch)
     .requiredOption("--to <state>", "a checkpoint, v12 or a time", parseMoment)
     .action((target: BranchTarget, { to, ...options }: MoveOptions & { to: string }) =>
@@ -22,6 +23,7 @@ export function addMoveCommands(program: Command, cli: () => Cli): void {
       ),
     );
   withMoveOptions(program.command("promote").description("make the state of one branch the head of another"))
+    .usage("<target> --onto <branch> [options]")
     .argument("<target>", "DB@BRANCH: the branch that worked", parseNamedBranch)
     .requiredOption("--onto <branch>", "the branch that takes its state", parseBranchName)
     .action(({ database, branch: source }: BranchTarget, { onto, ...options }: MoveOptions & { onto: string }) =>

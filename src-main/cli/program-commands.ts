@@ -13,6 +13,7 @@ export function addProgramCommands(program: Command, cli: () => Cli): void {
   program
     .command("open")
     .description("run a program on a branch's file: its path replaces {} or comes last, and is in COPPICE_PATH")
+    .usage("<target> [options] -- <command...>")
     .argument("<target>", "DB[@BRANCH[@AT]]", parseState)
     .argument("<command...>", "after --: the program and its arguments")
     .option("--checkpoint <name>", "save the result under this name when the program ends with 0", parseCheckpointName)
@@ -20,6 +21,7 @@ export function addProgramCommands(program: Command, cli: () => Cli): void {
   program
     .command("run")
     .description("run a program on a throw-away fork, which goes to the trash afterwards")
+    .usage("--fork <target> [options] -- <command...>")
     .requiredOption("--fork <target>", "DB[@BRANCH[@AT]]: what to fork", parseState)
     .argument("<command...>", "after --: the program and its arguments")
     .option("--ttl <time>", "to the trash when unused for so long, should this process be killed (default: 1d)", parseTtl)

@@ -35,6 +35,7 @@ export function buildProgram(cli: () => Cli): Command {
     .option("--no-color", "no colours (also: NO_COLOR)")
     .addOption(new Option("--actor <name>", "who is acting, in the operation log (also: COPPICE_ACTOR)"))
     .addHelpText("after", TARGETS)
+    .configureHelp({ showGlobalOptions: true })
     // Errors are printed by `runCli`, in one form for usage errors and failures.
     .configureOutput({ outputError: () => {} })
     .exitOverride();
@@ -48,8 +49,20 @@ export function buildProgram(cli: () => Cli): Command {
   addHistoryCommands(program.commandsGroup("History and undo:"), cli);
   addStoreCommands(program.commandsGroup("The store:"), cli);
   addCompletionCommand(program, cli);
-  program.helpCommand("help [verb]", "print help");
+  program
+    .helpCommand(false)
+    .command("help")
+    .description("print help")
+    .argument("[verb]")
+    .action((verb: string | undefined) => printHelp(program, verb));
   return program;
+}
+
+/** A verb that is not there is refused as it is everywhere. */
+async function printHelp(program: Command, verb: string | undefined): Promise<void> {
+  const command = verb === undefined ? program : program.commands.find((each) => each.name() === verb);
+  if (command) command.outputHelp();
+  else await program.parseAsync([verb ?? ""], { from: "user" });
 }
 
 /** Runs one command line (without program name) and returns the exit code. Never throws. */
@@ -62,7 +75,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
     return (cli as Cli | null)?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && isHelp(error)) return args.length === 0 ? 2 : 0;
-    return terminal.fail(error instanceof CommanderError ? usageError(error) : error, (cli as Cli | null)?.interruptedBy ?? null);
+    return terminal.fail(
+      error instanceof CommanderError ? usageError(error, findVerb(program, args)) : error,
+      (cli as Cli | null)?.interruptedBy ?? null,
+    );
   } finally {
     terminal.endProgress();
   }
@@ -83,11 +99,15 @@ function isHelp(error: CommanderError): boolean {
   return error.code === "commander.helpDisplayed" || error.code === "commander.help" || error.code === "commander.version";
 }
 
+function findVerb(program: Command, args: readonly string[]): string | undefined {
+  return args.find((word) => program.commands.some((command) => command.name() === word));
+}
+
 /** Commander's sentence, and its "(Did you mean …?)" as the hint. */
-function usageError(error: CommanderError): EngineError {
+function usageError(error: CommanderError, verb: string | undefined): EngineError {
   const [message = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
   const choices = [...(suggestion ?? "").matchAll(/-{0,2}[a-z][a-z-]*(?=[,?])/g)].map(([choice]) => choice);
-  const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? "See `coppice --help`";
+  const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `See \`coppice ${verb === undefined ? "" : `${verb} `}--help\``;
   return new EngineError("bad-argument", `${message[0]?.toUpperCase() ?? ""}${message.slice(1)}`, {
     hint,
     details: choices.length > 0 ? { choices } : {},

@@ -1,5 +1,5 @@
 import { formatDuration } from "#shared/units.ts";
-import { widthOf, type Terminal } from "./terminal.ts";
+import { makeVisible, widthOf, type Terminal } from "./terminal.ts";
 
 export interface Column {
   readonly title: string;
@@ -11,7 +11,8 @@ export interface Column {
 export function formatTable(terminal: Terminal, columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const shown = columns.flatMap((column, index) => {
-    const cells = rows.map((row) => row[index] ?? "");
+    // A cell is one line, whatever somebody called themselves.
+    const cells = rows.map((row) => makeVisible((row[index] ?? "").replaceAll("\n", "\\n")));
     return cells.some((cell) => cell !== "") ? [{ ...column, cells, width: Math.max(column.title.length, ...cells.map(widthOf)) }] : [];
   });
   const line = (cells: readonly string[]) =>

@@ -33,14 +33,14 @@ export class Terminal {
   result(result: unknown, text: string): void {
     this.endProgress();
     if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: true, result } satisfies Result<unknown>)}\n`);
-    else if (text !== "") process.stdout.write(`${text}\n`);
+    else if (text !== "") process.stdout.write(`${makeVisible(text)}\n`);
   }
 
   /** A remark beside the result: what an empty list means, what was left out. */
   note(text: string): void {
     if (this.looks.quiet || this.looks.json) return;
     this.endProgress();
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${makeVisible(text)}\n`);
   }
 
   warn(text: string): void {
@@ -54,7 +54,7 @@ export class Terminal {
     if (now - this.#progressAt < PROGRESS_EVERY_MS) return;
     this.#progressAt = now;
     this.#progressShown = true;
-    process.stderr.write(`\r\u001B[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
+    process.stderr.write(`\r\u001B[K${makeVisible(text).slice(0, (process.stderr.columns || 80) - 1)}`);
   }
 
   endProgress(): void {
@@ -68,10 +68,22 @@ export class Terminal {
     this.endProgress();
     const view = toErrorView(error);
     if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: false, error: view } satisfies Result<unknown>)}\n`);
-    else process.stderr.write(`${describeError(view)}\n`);
+    else process.stderr.write(`${makeVisible(describeError(view))}\n`);
     if (view.code === "cancelled" && interruptedBy) return exitCodeOf(interruptedBy);
     return ERROR_CODES[view.code].exit;
   }
+}
+
+/** What a terminal acts on, a whole colour code at once, and what turns the direction of text; but tab and new line. */
+const ACTED_ON = /(?![\t\n])[\p{Cc}\p{Bidi_Control}](?:\[\d{1,2}m)?/gu;
+/** Colours that `paint` makes. Whoever sends one of these colours text, no more. */
+const PAINTED = new Set([1, 2, 22, 31, 32, 33, 36, 39].map((code) => `\u001B[${code}m`));
+
+/** Messages, metadata, actors and paths come from anybody: on a terminal they are text, never commands to it. */
+export function makeVisible(text: string): string {
+  return text.replace(ACTED_ON, (found) =>
+    PAINTED.has(found) ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}${found.slice(1)}`,
+  );
 }
 
 /** The message, then what is untouched, what to do, and who is in the way. */

@@ -5,6 +5,9 @@
 import { Menu, type MenuItemConstructorOptions } from "electron";
 import { MENU_ITEMS, type MenuItemSpec } from "./menu-items.ts";
 
+/** A Mac acts on every key that its menu shows: Delete in a text field would delete a branch. */
+const CAN_SHOW_ONLY = process.platform !== "darwin";
+
 export function installMenu(sendCommand: (command: string) => void): void {
   const toItem = (spec: MenuItemSpec): MenuItemConstructorOptions => {
     if ("separator" in spec) return { type: "separator" };
@@ -12,7 +15,7 @@ export function installMenu(sendCommand: (command: string) => void): void {
     return {
       id: spec.command,
       label: spec.label,
-      ...(spec.keys === undefined ? {} : { accelerator: spec.keys, registerAccelerator: false }),
+      ...(spec.keys === undefined || !CAN_SHOW_ONLY ? {} : { accelerator: spec.keys, registerAccelerator: false }),
       click: () => sendCommand(spec.command),
     };
   };

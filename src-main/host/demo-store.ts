@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DemoWork } from "#engine/demo/build-demo.ts";
+import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
 import { configFolder } from "./config-folder.ts";
 import type { EngineEntry } from "./engine-entry.ts";
@@ -13,7 +14,7 @@ export async function openDemoStore(entry: Pick<EngineEntry, "createStore" | "op
   const folder = configFolder();
   const place = join(folder, "demo.coppice");
   if (existsSync(place)) return await entry.openStore(place, {});
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   removeUnfinished(folder);
   const unfinished = join(folder, `demo.coppice.${process.pid}.new`);
   try {
@@ -29,6 +30,19 @@ export async function openDemoStore(entry: Pick<EngineEntry, "createStore" | "op
     rmSync(unfinished, { recursive: true, force: true });
   }
   return await entry.openStore(place, {});
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new EngineError("io-failed", `The demo could not be made: there is no folder ${folder}, and it cannot be created`, {
+      cause: error,
+      hint: "Name a folder that can be written to in COPPICE_CONFIG_DIR, or open a file or a store instead.",
+      untouched: "Nothing was changed.",
+      details: { path: folder },
+    });
+  }
 }
 
 /** Leftovers of programs that were killed while building. */

@@ -7,6 +7,7 @@ import type { EngineEntry } from "./engine-entry.ts";
 import type { EngineRequestName } from "./engine-protocol.ts";
 import type { JobRegistry } from "./jobs.ts";
 import type { OpenedStore } from "./opened-store.ts";
+import { readTypedPaths } from "./typed-path.ts";
 
 /** Requests about the open store that are one verb of it. */
 const VERBS = {
@@ -72,7 +73,8 @@ export interface HandlerParts {
 }
 
 /** Answers one validated request or throws `EngineError`. */
-export async function handle(parts: HandlerParts, name: EngineRequestName, input: unknown): Promise<unknown> {
+export async function handle(parts: HandlerParts, name: EngineRequestName, asked: unknown): Promise<unknown> {
+  const input = readTypedPaths(asked);
   if (!isVerb(name)) return await (OWN[name] as (parts: HandlerParts, input: unknown) => Promise<unknown>)(parts, input);
   const store = parts.opened.require(name);
   const verb = store[VERBS[name]] as (this: Store, input: unknown, work?: object) => Promise<unknown>;

@@ -83,11 +83,19 @@ function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) =>
       reject(
-        new EngineError("io-failed", `Port ${port} on 127.0.0.1 cannot be used`, { cause: error, hint: "Choose another one with --port." }),
+        new EngineError("io-failed", `Port ${port} on 127.0.0.1 ${describeRefusal(error)}`, {
+          cause: error,
+          hint: "Choose another one with --port.",
+        }),
       ),
     );
     server.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
   });
+}
+
+function describeRefusal({ code }: NodeJS.ErrnoException): string {
+  if (code === "EADDRINUSE") return "is used by another program";
+  return code === "EACCES" ? "is reserved for the administrator" : "cannot be used";
 }
 
 async function respond(parts: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -188,7 +188,8 @@ function LogToolbar({ tabs, filter, loaded, shown, onFilter }: ToolbarProps) {
   );
 }
 
-const COLUMNS = "grid grid-cols-[16px_minmax(0,1fr)_96px_minmax(64px,160px)_minmax(64px,112px)_64px_24px] items-center gap-x-3 px-3";
+const COLUMNS =
+  "grid grid-cols-[16px_minmax(0,1fr)_96px_minmax(64px,160px)_minmax(64px,112px)_64px_24px] tiny:grid-cols-[16px_minmax(0,1fr)_64px_24px] items-center gap-x-3 px-3";
 
 interface RowsProps {
   readonly operations: readonly OperationView[];
@@ -207,9 +208,9 @@ function OperationRows({ operations, selected, onSelect, onEnd }: RowsProps) {
         <>
           <span />
           <span>What</span>
-          <span>State</span>
-          <span>Where</span>
-          <span>By</span>
+          <span className="tiny:hidden">State</span>
+          <span className="tiny:hidden">Where</span>
+          <span className="tiny:hidden">By</span>
           <span className="text-right">When</span>
           <span />
         </>
@@ -258,13 +259,16 @@ function OperationCells({
       <Cell title={operation.summary} className={cx("text-sm", off && "text-ink-3 line-through decoration-ink-off")}>
         {operation.summary}
       </Cell>
-      <span role="gridcell">
+      <span role="gridcell" className="tiny:hidden">
         <OperationState state={operation.state} />
       </span>
-      <Cell className={quiet} title={operation.branch ? `${operation.database}@${operation.branch}` : operation.database}>
+      <Cell
+        className={cx("tiny:hidden", quiet)}
+        title={operation.branch ? `${operation.database}@${operation.branch}` : operation.database}
+      >
         {operation.branch ? `${operation.database}@${operation.branch}` : operation.database}
       </Cell>
-      <Cell className={quiet} title={operation.actor}>
+      <Cell className={cx("tiny:hidden", quiet)} title={operation.actor}>
         {operation.actor}
       </Cell>
       <Cell className={cx("text-right", quiet)}>

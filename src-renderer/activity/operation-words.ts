@@ -43,8 +43,11 @@ export const OPERATION_ICONS: Readonly<Record<OperationKind, LucideIcon>> = {
   redo: Redo2,
 };
 
+/** Kinds that the screens call by another word than the log. */
+const OWN_WORDS: { readonly [K in OperationKind]?: string } = { destroy: "Delete", touch: "Extend", "set-meta": "Set metadata" };
+
 /** "create-database" → "Create database". */
 export function operationWord(kind: OperationKind): string {
   const words = kind.replaceAll("-", " ");
-  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+  return OWN_WORDS[kind] ?? `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

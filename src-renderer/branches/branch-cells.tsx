@@ -205,15 +205,17 @@ function TallyText({ parts }: { readonly parts: readonly TallyPart[] }) {
   );
 }
 
-/** The same as a bar; no part is too thin to be seen. */
-function TallyBar({ parts }: { readonly parts: readonly TallyPart[] }) {
+/** The same as a bar of all members; no part is too thin to be seen, those without a status are the rest. */
+function TallyBar({ parts, total }: { readonly parts: readonly TallyPart[]; readonly total: number }) {
+  const shown = parts.filter((part) => part.bar !== null);
+  const rest = total - shown.reduce((sum, part) => sum + part.count, 0);
+  if (shown.length === 0) return null;
   return (
     <span aria-hidden className="flex h-1.5 w-18 max-w-full gap-px overflow-hidden rounded-xs">
-      {parts
-        .filter((part) => part.bar !== null)
-        .map((part) => (
-          <i key={part.word} className={cx("min-w-1", part.bar)} style={{ flex: part.count }} />
-        ))}
+      {shown.map((part) => (
+        <i key={part.word} className={cx("min-w-1", part.bar)} style={{ flex: part.count }} />
+      ))}
+      {rest > 0 ? <i className="bg-line-strong" style={{ flex: rest }} /> : null}
     </span>
   );
 }
@@ -236,7 +238,7 @@ export function RowCells({ row }: { readonly row: Row }) {
         <Cell className="tiny:hidden" />
         <Cell className="tiny:hidden text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
         <Cell className="tiny:hidden flex items-center">
-          {row.kind === "bundle" ? <TallyBar parts={parts} /> : <StatusBadge status={row.status} />}
+          {row.kind === "bundle" ? <TallyBar parts={parts} total={row.tally.count} /> : <StatusBadge status={row.status} />}
         </Cell>
         <Cell className="tiny:hidden" />
       </>

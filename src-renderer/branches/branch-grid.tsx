@@ -257,6 +257,8 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
   );
 
   const onKeyDown = (event: KeyboardEvent) => {
+    // Keys of the open menu arrive too: it is a child of the list for React, but not in the page.
+    if (!event.currentTarget.contains(event.target as Node)) return;
     const now = event.timeStamp;
     if (now - state.current.typedAt > TYPE_PAUSE_MS) state.current.typed = "";
     const typing = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey && /[\w./-]/.test(event.key);

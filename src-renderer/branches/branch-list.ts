@@ -9,6 +9,7 @@ import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { appState, useAppState } from "../app-state.ts";
 import { createStore, useStore } from "../external-store.ts";
+import { changeBranchesView } from "./branches-view.ts";
 
 const PAGE_ROWS = 2_000;
 /** More changed files than this are read with the whole list. */
@@ -149,6 +150,8 @@ export function followBranches(api: Api): () => void {
   const followDatabase = () => {
     const next = appState.get().database;
     if (next === database) return;
+    // The focus was on a row of the other database: this one's list chooses anew.
+    if (database !== null) changeBranchesView({ focusedKey: null });
     database = next;
     void loadBranches(api, database);
   };

@@ -19,6 +19,7 @@ import {
 import type { BranchView } from "#shared/views.ts";
 import { performMany, performOrReport, requestOrReport } from "../api/perform.ts";
 import { openDialog, selectBranches, showScreen } from "../app-state.ts";
+import { branchList, mergeBranches } from "../branches/branch-list.ts";
 import { branchKey } from "../branches/rows.ts";
 import { changeBranchesView } from "../branches/branches-view.ts";
 import { copyText } from "../ui/copy.ts";
@@ -44,6 +45,9 @@ export function promoteTarget(branch: BranchView): string {
 /** Makes the file if there is none, and answers its path. */
 export async function prepareFile(context: Pick<CommandContext, "api">, branch: BranchView): Promise<string | null> {
   const result = await requestOrReport(context.api, "branch.checkout", { database: branch.database, branch: branch.name });
+  // A new file is no operation: no event tells the list of it.
+  const made = result?.branch;
+  if (made) branchList.set((state) => (state.database === made.database ? mergeBranches(state, [made]) : state));
   return result?.path ?? null;
 }
 

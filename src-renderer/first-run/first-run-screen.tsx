@@ -67,7 +67,7 @@ export function FirstRunScreen() {
       <div className="flex w-105 min-w-75 flex-none flex-col gap-3 overflow-y-auto border-r border-line bg-surface px-6 pt-8 pb-4 max-[1100px]:w-85">
         <header className="mb-2">
           <h1 className="text-lg font-semibold">Branch a SQLite database</h1>
-          <p className="text-sm text-ink-2">Fork, try, compare, keep one. Any step can be undone.</p>
+          <p className="text-sm text-ink-2">Fork, try, keep one. Any step can be undone.</p>
         </header>
         <div className="overflow-hidden rounded-lg border border-line bg-raised">
           <Option

@@ -11,7 +11,8 @@ import { rowEntries, type HistoryActs } from "./history-acts.ts";
 import { isSelectable, kindWord, versionTitle, type TimelineRow } from "./history-rows.ts";
 import { TimelineNode } from "./timeline-node.tsx";
 
-const COLUMNS = "grid grid-cols-[36px_minmax(0,1fr)_64px_72px_80px_minmax(64px,112px)_64px] items-center gap-x-3 pr-3";
+const COLUMNS =
+  "grid grid-cols-[36px_minmax(0,1fr)_64px_72px_80px_minmax(64px,112px)_64px] tiny:grid-cols-[36px_minmax(0,1fr)_44px_64px] items-center gap-x-3 pr-3";
 
 const KIND_ICONS: Readonly<Record<VersionKind, LucideIcon>> = {
   import: FileInput,
@@ -44,9 +45,9 @@ export function Timeline({ branch, rows, selected, acts, onSelect, onToggle, onE
           <span />
           <span>Version</span>
           <span>Number</span>
-          <span className="text-right">Pages</span>
-          <span className="text-right">Added</span>
-          <span>By</span>
+          <span className="text-right tiny:hidden">Pages</span>
+          <span className="text-right tiny:hidden">Added</span>
+          <span className="tiny:hidden">By</span>
           <span className="text-right">Made</span>
         </>
       }
@@ -95,7 +96,7 @@ function pressOn(row: TimelineRow, event: KeyboardEvent, acts: HistoryActs, onTo
 
 function ForkPointCells({ label }: { readonly label: string }) {
   return (
-    <span role="gridcell" className="col-span-6 flex items-center gap-3 text-ink-3">
+    <span role="gridcell" className="col-span-6 tiny:col-span-3 flex items-center gap-3 text-ink-3">
       <span className="name-cut">{label}</span>
       <span aria-hidden className="h-px min-w-6 flex-1 bg-line" />
     </span>
@@ -109,7 +110,7 @@ function UnsavedCells({ conflict, walBytes }: { readonly conflict: boolean; read
         <span className="text-sm font-medium">Unsaved changes</span>
         <FileBadge state={conflict ? "conflict" : "unsaved"} />
       </span>
-      <span role="gridcell" className="name-cut col-span-3 text-right text-ink-3">
+      <span role="gridcell" className="name-cut col-span-3 text-right text-ink-3 tiny:hidden">
         {walBytes > 0 ? (
           <>
             WAL <Bytes value={walBytes} />
@@ -126,7 +127,7 @@ function FoldCells({ row, onToggle }: { readonly row: Extract<TimelineRow, { typ
   const bytes = row.versions.reduce((sum, version) => sum + version.storedBytes, 0);
   return (
     <>
-      <span role="gridcell" className="col-span-3 min-w-0">
+      <span role="gridcell" className="col-span-3 tiny:col-span-2 min-w-0">
         <button
           type="button"
           tabIndex={-1}
@@ -138,10 +139,10 @@ function FoldCells({ row, onToggle }: { readonly row: Extract<TimelineRow, { typ
           {formatPlural(row.versions.length, "automatic version")}
         </button>
       </span>
-      <Cell className="text-right text-ink-3">
+      <Cell className="text-right text-ink-3 tiny:hidden">
         <Bytes value={bytes} />
       </Cell>
-      <Cell />
+      <Cell className="tiny:hidden" />
       <Cell className="text-right text-ink-3">{newest ? <RelativeTime at={newest.createdAt} /> : null}</Cell>
     </>
   );
@@ -174,11 +175,11 @@ function VersionCells({ version, folded, branch }: { readonly version: HistoryRo
         <span className="name-cut text-ink-3">{version.message}</span>
       </span>
       <Cell className={cx("tabular-nums", quiet)}>v{version.number}</Cell>
-      <Cell className={cx("text-right tabular-nums", quiet)}>{formatCount(version.changedPages)}</Cell>
-      <Cell className={cx("text-right", quiet)}>
+      <Cell className={cx("text-right tabular-nums tiny:hidden", quiet)}>{formatCount(version.changedPages)}</Cell>
+      <Cell className={cx("text-right tiny:hidden", quiet)}>
         <Bytes value={version.storedBytes} />
       </Cell>
-      <Cell className={quiet}>{version.actor}</Cell>
+      <Cell className={cx("tiny:hidden", quiet)}>{version.actor}</Cell>
       <Cell className={cx("text-right", quiet)}>
         <RelativeTime at={version.createdAt} />
       </Cell>

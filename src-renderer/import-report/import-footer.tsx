@@ -5,7 +5,7 @@ import type { ImportReport, StoreView } from "#shared/views.ts";
 import { useApi, useRequest } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { shortenHome } from "../ui/paths.ts";
+import { fileNameOf, folderOf, shortenHome } from "../ui/paths.ts";
 import { judgeName, proposeName } from "./import-name.ts";
 import { closeImport, importAs, type ImportTarget } from "./import-session.ts";
 
@@ -33,6 +33,8 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
   const folder = typedFolder ?? `${hello.home}/${name}.coppice`;
   const target: ImportTarget =
     choice === CURRENT ? { kind: "current" } : choice === NEW ? { kind: "new", spec: folder.trim() } : { kind: "existing", spec: choice };
+  // The name first: a long path is cut off at its end.
+  const labelOf = (path: string) => `${fileNameOf(path)} in ${shortenHome(folderOf(path), hello.home)}`;
   const ready = judgement.state === "free" && (target.kind !== "new" || target.spec !== "");
 
   return (
@@ -54,10 +56,10 @@ export function ImportFooter({ hello, store, report }: FooterProps) {
         />
       </div>
       <SelectField label="Into store" className="w-65" value={choice} onChange={(event) => setChoice(event.target.value)}>
-        {store ? <option value={CURRENT}>{shortenHome(store.path, hello.home)}</option> : null}
+        {store ? <option value={CURRENT}>{labelOf(store.path)}</option> : null}
         {others.map((recent) => (
           <option key={recent.path} value={recent.path}>
-            {shortenHome(recent.path, hello.home)}
+            {labelOf(recent.path)}
           </option>
         ))}
         <option value={NEW}>New store…</option>

@@ -30,6 +30,7 @@ async function importDropped(api: Api, files: readonly File[], onSending: (sendi
   try {
     const paths: string[] = [];
     for (const file of files) {
+      onSending({ text: `Reading ${file.name}`, abort });
       const path = await api.giveFile(file, {
         signal: abort.signal,
         onProgress: (sent) => onSending({ text: `Reading ${file.name}: ${formatBytes(sent)} of ${formatBytes(file.size)}`, abort }),

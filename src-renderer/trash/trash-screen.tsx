@@ -86,7 +86,8 @@ export function TrashScreen() {
   );
 }
 
-const COLUMNS = "grid grid-cols-[16px_minmax(0,1fr)_64px_128px_72px_minmax(64px,112px)_96px_92px] items-center gap-x-3 px-3";
+const COLUMNS =
+  "grid grid-cols-[16px_minmax(0,1fr)_64px_128px_72px_minmax(64px,112px)_96px_92px] tiny:grid-cols-[16px_minmax(0,1fr)_72px_96px_92px] items-center gap-x-3 px-3";
 
 function TrashRows({ entries }: { readonly entries: readonly TrashView[] }) {
   const api = useApi();
@@ -111,10 +112,10 @@ function TrashRows({ entries }: { readonly entries: readonly TrashView[] }) {
           <>
             <span />
             <span>Name</span>
-            <span>Head</span>
-            <span>Why</span>
+            <span className="tiny:hidden">Head</span>
+            <span className="tiny:hidden">Why</span>
             <span className="text-right">When</span>
-            <span>By</span>
+            <span className="tiny:hidden">By</span>
             <span className="text-right">Purged in</span>
             <span />
           </>
@@ -151,12 +152,12 @@ function TrashCells({ entry, chosen, onRestore }: { readonly entry: TrashView; r
           entry.name
         )}
       </Cell>
-      <Cell className="text-ink-2 tabular-nums">v{entry.head}</Cell>
-      <Cell className="text-ink-2">{reasonWord(entry.reason)}</Cell>
+      <Cell className="text-ink-2 tabular-nums tiny:hidden">v{entry.head}</Cell>
+      <Cell className="text-ink-2 tiny:hidden">{reasonWord(entry.reason)}</Cell>
       <Cell className="text-right text-ink-2">
         <RelativeTime at={entry.trashedAt} />
       </Cell>
-      <Cell className="text-ink-2" title={entry.actor}>
+      <Cell className="text-ink-2 tiny:hidden" title={entry.actor}>
         {entry.actor}
       </Cell>
       <Cell className="text-right text-ink-2">

@@ -1,4 +1,4 @@
-import type { LucideIcon } from "lucide-react";
+import { ChevronDown, type LucideIcon } from "lucide-react";
 import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes } from "react";
 import { cx } from "./cx.ts";
 
@@ -67,9 +67,16 @@ export function SelectField({
       <label htmlFor={id} className="text-xs text-ink-2">
         {label}
       </label>
-      <select id={id} {...rest} className="h-control min-w-0 rounded-md border border-line-strong bg-raised px-1.5 text-sm">
-        {children}
-      </select>
+      <span className="relative flex">
+        <select
+          id={id}
+          {...rest}
+          className="name-cut h-control w-full min-w-0 appearance-none rounded-md border border-line-strong bg-raised pr-7 pl-2 text-sm hover:bg-hover"
+        >
+          {children}
+        </select>
+        <ChevronDown size={14} aria-hidden className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2 text-ink-2" />
+      </span>
       {hint ? <div className="text-xs text-ink-3">{hint}</div> : null}
     </div>
   );

@@ -96,7 +96,13 @@ export function RowGrid<Row>(props: RowGridProps<Row>) {
   };
   return (
     <>
-      <div aria-hidden className={cx(props.columns, "h-row flex-none border-b border-line bg-sunken text-2xs font-medium text-ink-3")}>
+      <div
+        aria-hidden
+        className={cx(
+          props.columns,
+          "h-row flex-none overflow-hidden border-b border-line bg-sunken text-2xs font-medium text-ink-3 [scrollbar-gutter:stable]",
+        )}
+      >
         {props.head}
       </div>
       <div
@@ -109,7 +115,7 @@ export function RowGrid<Row>(props: RowGridProps<Row>) {
         aria-activedescendant={selected === null ? undefined : rowId(keyOf(selected))}
         onKeyDown={onKeyDown}
         onContextMenu={onContextMenu}
-        className="group/grid min-h-0 flex-1 overflow-y-auto outline-none"
+        className="group/grid min-h-0 flex-1 overflow-y-auto outline-none [scrollbar-gutter:stable]"
       >
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map((item) => {

@@ -173,3 +173,25 @@ test("CLI-12: tables align, leave out empty columns and print nothing when they 
     "1 d ago",
   ]);
 });
+
+test("CLI-24: nothing that somebody wrote reaches a terminal as a command", async () => {
+  const folder = temporaryFolder();
+  const evil = "\u001B]0;owned\u0007\u001B[2J\r\u009B2J\u202Egnp";
+  vi.stubEnv("COPPICE_STORE", join(folder, "store"));
+  await cli("init", join(folder, "store"));
+  await cli("create", "shop");
+  const printed = [
+    await cli("checkpoint", "shop", "one", "-m", evil, "--meta", `note=${evil}`),
+    await cli("fork", "shop", "try", "--meta", `note=${evil}`, "--actor", `eve${evil}\nfake row`),
+    await cli("fork", "shop", evil),
+    await cli("create", "other", "--from", join(folder, evil)),
+    await cli("meta", "shop@try"),
+    await cli("log", "shop"),
+    await cli("ls", "shop"),
+    await cli("ops"),
+  ];
+  for (const { out, err } of printed) expect(out + err).not.toMatch(/(?![\t\n])[\p{Cc}\p{Bidi_Control}]/u);
+  expect(printed.map(({ out, err }) => out + err).join("")).toContain("\\u001b]0;owned");
+  expect(printed.at(-1)?.out.split("\n")).not.toContainEqual(expect.stringMatching(/^fake row/));
+  vi.unstubAllEnvs();
+});

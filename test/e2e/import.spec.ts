@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runAndKill } from "../support/foreign-clients.ts";
 import { expect, test } from "./fixtures.ts";
-import { copyPath, readValue } from "./steps.ts";
+import { copyPath, readValue, writeShop } from "./steps.ts";
 import type { Page } from "@playwright/test";
 
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
@@ -48,4 +48,21 @@ test("JOURNEY-8: a dropped UTF-16 file with a left-over WAL is reported, importe
   expect(readValue(copy, "SELECT group_concat(word, '|') FROM t")).toBe("Grüße|in the WAL");
   expect(readValue(copy, "PRAGMA encoding")).toBe("UTF-16le");
   expect(all.map(digest)).toEqual(before);
+});
+
+test("SHELL-9: sending a dropped file can be cancelled, and nothing is left of it", async ({ page, folder, face }) => {
+  test.skip(face !== "web", "the desktop sends nothing");
+  const file = join(folder, "large.db");
+  writeShop(file);
+  await expect(page.getByRole("button", { name: /demo/i })).toBeVisible();
+  // An upload that never arrives.
+  await page.route(/\/upload/, () => undefined);
+  await drop(page, [{ name: "large.db", path: file }]);
+  const overlay = page.getByRole("status").filter({ hasText: "Reading large.db" });
+  await overlay.getByRole("button", { name: "Cancel" }).click();
+  await expect(overlay).toBeHidden();
+  await expect(page.getByRole("alert")).toBeHidden();
+  await page.unroute(/\/upload/);
+  await drop(page, [{ name: "large.db", path: file }]);
+  await expect(page.getByRole("table", { name: "Checks" })).toBeVisible();
 });

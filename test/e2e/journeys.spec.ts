@@ -6,11 +6,7 @@ import type { Page } from "@playwright/test";
 const COLUMNS = "SELECT group_concat(name) FROM pragma_table_info('orders')";
 const ROWS = "SELECT count(*) FROM orders";
 
-test("JOURNEY-1: three migrations are tried in forks, the second is promoted, and Undo restores main", async ({
-  startApp,
-  folder,
-  shoot: _,
-}) => {
+test("JOURNEY-1: three migrations are tried in forks, the second is promoted, and Undo restores main", async ({ startApp, folder }) => {
   const { page } = await openShop(folder, startApp);
   const main = await copyPath(page, "main");
   const migrations = [

@@ -72,6 +72,7 @@ export async function copyPath(page: Page, branch: string): Promise<string> {
   await page.getByRole("complementary").getByRole("button", { name: "Open", exact: true }).click();
   await page.getByRole("menuitem", { name: "Copy path" }).click();
   await expect(toast(page, `Copied path of ${branch}`)).toBeVisible();
+  await expect(page.getByRole("complementary")).not.toContainText("no file yet");
   const filter = page.getByRole("textbox", { name: "Filter branches" });
   await filter.focus();
   await page.keyboard.press("ControlOrMeta+V");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { askStore, expect, test, useStore } from "./fixtures.ts";
 import { branchRow, openShop, runSql, toast } from "./steps.ts";
+import type { WebSocketRoute } from "@playwright/test";
 
 const FORKS = `for (const newBranch of ["try-a", "try-b", "other"]) await store.fork({ database: "shop", branch: "main", newBranch });`;
 
@@ -86,18 +87,18 @@ test("E2E-5: a broken connection is said, made again by itself, and what happene
 }) => {
   test.skip(face !== "web", "the desktop has no connection that could break");
   const { page } = await openShop(folder, startApp);
-  let breakOff = async () => {};
+  const sockets: WebSocketRoute[] = [];
   let allowed = true;
   await page.routeWebSocket(/\/ws/, (socket) => {
     if (!allowed) return void socket.close({ code: 1001 });
     socket.connectToServer();
-    breakOff = () => socket.close({ code: 1001 });
+    sockets.push(socket);
   });
   await page.reload();
   await expect(branchRow(page, "main")).toBeVisible();
   const lost = page.getByRole("alert").filter({ hasText: "Not connected, trying again…" });
   allowed = false;
-  await breakOff();
+  await sockets.at(-1)?.close({ code: 1001 });
   await expect(lost).toBeVisible();
   allowed = true;
   await expect(lost).toBeHidden();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -84,6 +84,15 @@ test("HOST-11: another program's operations and another program's writes are tol
     branches: ["main"],
   });
   expect((await ask("branch.get", { database: "shop", branch: "main" })).checkout.state).toBe("unsaved");
+});
+
+test("HOST-13: a demo whose making is cancelled leaves nothing", SLOW, async () => {
+  const making = host.request("store.demo", {});
+  const event = await seen((candidate) => candidate.type === "job" && candidate.job.title === "Make the demo");
+  await ask("job.cancel", { id: event.type === "job" ? event.job.id : "" });
+  expect(await making).toMatchObject({ ok: false, error: { code: "cancelled" } });
+  expect(readdirSync(join(folder, "config")).filter((name) => name.startsWith("demo"))).toEqual([]);
+  expect(await ask("store.status", {})).toMatchObject({ path: join(folder, "store") });
 });
 
 test("HOST-13: the demo is made once and opened again", SLOW, async () => {

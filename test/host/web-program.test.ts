@@ -36,5 +36,5 @@ test("START-2: a port that is taken is named", async () => {
   const { code, err } = await runWebHost(["--port", String(port)]);
   other.close();
   expect(code).toBe(1);
-  expect(err).toContain(`coppice: Port ${port} on 127.0.0.1 cannot be used`);
+  expect(err).toContain(`coppice: Port ${port} on 127.0.0.1 is used by another program`);
 });

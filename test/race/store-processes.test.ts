@@ -95,3 +95,20 @@ test("RACE-3: a gc in another process takes no file of a checkpoint that is unde
   expect((await again.verify({})).problems).toEqual([]);
   await again.close();
 }, 120_000);
+
+test("RACE-4: a gc gets its turn although another process goes on forking", async () => {
+  const { store } = await makeShop();
+  const forker = runScript(
+    store.path,
+    `for (let turn = 0; turn < 200; turn += 1) {
+      await store.fork({ database: "shop", branch: "main", newBranch: "f" + turn });
+      await new Promise((wake) => setTimeout(wake, 5));
+    }`,
+  );
+  for (let turn = 0; turn < 20; turn += 1) {
+    await store.fork({ ...SHOP, newBranch: "going" });
+    await store.destroy({ database: "shop", branch: "going" });
+    expect((await store.gc({ dryRun: false, purgeAllTrash: true })).branchesPurged).toEqual(["shop@going"]);
+  }
+  expect(await forker).toMatchObject({ code: 0, errors: "" });
+}, 60_000);

@@ -142,8 +142,9 @@ export class Menu { static #app = null; items = []; static lastPopup = null;
   getMenuItemById(id) { for (const i of this.items) { const f = i.id === id ? i : i.submenu?.getMenuItemById(id); if (f) return f; } return null; } }
 const walk = (m) => (m?.items ?? []).flatMap((i) => [i, ...walk(i.submenu)]);
 const norm = (a) => a.replace(/CommandOrControl|Ctrl|Control|Command|Cmd(?!Or)/g, "CmdOrCtrl").replace("CmdOrCmdOrCtrl", "CmdOrCtrl");
-const accelerators = () => walk(Menu.getApplicationMenu()).filter((i) => i.accelerator).map((i) => norm(i.accelerator));
-const clickAccelerator = (a) => walk(Menu.getApplicationMenu()).find((i) => i.accelerator && norm(i.accelerator) === a)?.click();
+const isRegistered = (i) => i.accelerator && i.registerAccelerator !== false;
+const accelerators = () => walk(Menu.getApplicationMenu()).filter(isRegistered).map((i) => norm(i.accelerator));
+const clickAccelerator = (a) => walk(Menu.getApplicationMenu()).find((i) => isRegistered(i) && norm(i.accelerator) === a)?.click();
 
 const log = []; const rec = (name, v) => (...args) => { log.push({ name, args: args.filter((a) => !(a instanceof EventEmitter)) }); return Promise.resolve(v); };
 export const standin = { log };

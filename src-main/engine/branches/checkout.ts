@@ -3,13 +3,15 @@ import { dirname, join } from "node:path";
 import type { RequestInput, RequestOutput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { CheckoutFact } from "../catalog/records.ts";
+import { sidePaths } from "../checkouts/side-files.ts";
+import { checkoutBusy } from "../checkouts/sqlite-locks.ts";
 import { EngineError } from "../io/errors.ts";
 import { materialise } from "../segments/materialise.ts";
 import type { Work } from "../segments/page-source.ts";
 import { currentView, operationView } from "./branch-views.ts";
 import { staleError } from "./checkpoint.ts";
-import { commit } from "./operation.ts";
-import { newVersion, type Parts } from "./parts.ts";
+import { commit, discardVersions } from "./operation.ts";
+import { newVersion, temporaryPath, type Parts } from "./parts.ts";
 import { findBranch, placeName, resolveAt, type Place } from "./resolve.ts";
 import { saveTrashedWork } from "./trash.ts";
 import { adoptFile, bringFileTo, placeFile, unsavedWork, versionOf, withFile, type FileChange, type HeldFile } from "./working-file.ts";
@@ -25,7 +27,8 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
   const place = findBranch(parts, input.database, input.branch);
   const path = parts.paths.checkout(input.database, input.branch);
   const fact = parts.catalog.fact(place.branch.id);
-  const found = parts.files.check(path, fact?.fingerprint ?? null);
+  // A folder or a pipe holds no work: it is put aside.
+  const found = parts.disk.stat(path)?.kind === "file" ? parts.files.check(path, fact?.fingerprint ?? null) : "missing";
   const answer = (change: FileChange, warnings: readonly string[] = [], operation: Checkout["operation"] = null): Checkout => ({
     operation,
     branch: currentView(parts, place),
@@ -45,7 +48,10 @@ export async function checkout(parts: Parts, input: RequestInput<"branch.checkou
     const unsaved = await unsavedWork(parts, file, held, { kind: "autosave", message: null, meta: {} });
     if (!unsaved)
       return answer(await bringFileTo(parts, file, { content: held, version: place.branch.head, base: place.branch.head }, work));
-    if (!input.resolve) throw staleError(place, base);
+    if (!input.resolve) {
+      await discardVersions(parts, [unsaved]);
+      throw staleError(place, base);
+    }
     const operation = await saveAside(parts, file, unsaved, input.resolve === "put-mine-on-top" ? place.branch.head : base);
     const content = operation.newVersions[0] ?? held;
     if (input.resolve === "put-mine-on-top")
@@ -76,9 +82,7 @@ async function saveAside(
 
 /** Unsaved work that was saved when the file was taken away comes back with it. A file nobody knows is put aside. */
 async function placeMissing(parts: Parts, place: Place, fact: CheckoutFact | null, work: Work): Promise<[FileChange, string[]]> {
-  const warnings: string[] = [];
-  if (parts.files.check(parts.paths.checkout(place.database.name, place.branch.name), null) !== "missing")
-    warnings.push(putAside(parts, place));
+  const warnings = putAside(parts, place);
   const head = place.branch.head;
   const comesBack = fact !== null && fact.base === head && fact.content !== fact.base;
   if (fact !== null && !comesBack && fact.content !== fact.base)
@@ -99,14 +103,25 @@ async function clearNamesakesFile(parts: Parts, place: Place): Promise<void> {
   }
 }
 
-/** A file in the checkout's place that the catalog knows nothing of may be somebody's only copy: it is kept. */
-function putAside(parts: Parts, place: Place): string {
+/**
+ * A file in the checkout's place that the catalog knows nothing of may be somebody's only copy, and the WAL or journal
+ * beside a deleted one may hold work of a client that was killed: they are kept. Returns what to warn of.
+ */
+function putAside(parts: Parts, place: Place): string[] {
   const path = parts.paths.checkout(place.database.name, place.branch.name);
+  const isThere = parts.disk.stat(path) !== null;
+  const sides = sidePaths(path);
+  if (!isThere && !parts.disk.stat(sides.wal)?.size && !parts.disk.stat(sides.journal)?.size) return [];
+  const holders = parts.files.holders(path);
+  if (holders.length > 0) throw checkoutBusy(path, holders);
   const kept = join(parts.paths.root, "kept", `${place.database.name}-${place.branch.name.replaceAll("/", "-")}-${parts.clock.now()}.db`);
   parts.disk.makeDirectory(dirname(kept));
   for (const ending of ["-wal", "-journal", ""]) if (parts.disk.stat(path + ending)) parts.disk.rename(path + ending, kept + ending);
   parts.disk.remove(`${path}-shm`);
-  return `A file that Coppice did not make lay in the place of ${placeName(place)}: it was moved to ${kept}`;
+  const what = isThere
+    ? "A file that Coppice did not make lay in the place of"
+    : "Side files of SQLite without their database lay in the place of";
+  return [`${what} ${placeName(place)}: moved to ${kept}`];
 }
 
 /** A read-only file of one version, shared by all who ask for it. Safe to delete; made again when asked for. */
@@ -116,7 +131,7 @@ export async function openVersion(parts: Parts, input: RequestInput<"checkpoint.
   const version = versionOf(parts, place, number);
   const path = parts.paths.readonlyFile(Buffer.from(place.database.uid).toString("hex"), number);
   if (parts.disk.stat(path)?.size === version.pageSize * version.pageCount) return { path };
-  const finished = join(parts.lineages.temporaryFolder, `readonly-${number}-${Buffer.from(parts.randomness.bytes(4)).toString("hex")}.db`);
+  const finished = temporaryPath(parts, `readonly-${number}.db`);
   await materialise(
     await parts.lineages.reader(place.database.id, number),
     { disk: parts.disk, native: parts.native, path: finished, journal: "rollback", changeCounter: number, checksum: version.checksum },

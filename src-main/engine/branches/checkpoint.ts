@@ -5,7 +5,7 @@ import { checkMeta } from "./labels.ts";
 import { AUTOMATIC_CHECKPOINT, type Move, type NewVersion, type VersionRef } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
-import { commit } from "./operation.ts";
+import { commit, discardVersions } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import { findBranch, placeName, type Place } from "./resolve.ts";
 import { unsavedWork, withFile, type HeldFile } from "./working-file.ts";
@@ -27,7 +27,10 @@ export async function checkpoint(parts: Parts, input: RequestInput<"branch.check
     const unsaved = await unsavedWork(parts, file, stale ? file.fact.base : place.branch.head, label);
     reach("checkpoint:stored");
     if (!unsaved) return nameHead(parts, place, input);
-    if (stale) throw staleError(place, file.fact.base);
+    if (stale) {
+      await discardVersions(parts, [unsaved]);
+      throw staleError(place, file.fact.base);
+    }
     return saveVersion(parts, file, input, unsaved);
   });
 }

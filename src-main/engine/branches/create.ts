@@ -4,7 +4,7 @@ import { LIMITS } from "#shared/limits.ts";
 import type { CreateResult, ImportReport } from "#shared/views.ts";
 import type { DatabaseRecord } from "../catalog/records.ts";
 import { parseSqliteHeader, SQLITE_HEADER_BYTES, type JournalKind } from "../format/sqlite-header.ts";
-import { EngineError } from "../io/errors.ts";
+import { EngineError, withUntouched } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { materialise } from "../segments/materialise.ts";
 import { writeBase, type WrittenVersion } from "../segments/write-base.ts";
@@ -40,7 +40,9 @@ export async function create(parts: Parts, input: RequestInput<"database.create"
   try {
     work.phase?.("Storing");
     return await parts.writers.whilePublishing(async () => {
-      const version = await storeFile(parts, source.copy, work);
+      const version = await storeFile(parts, source.copy, work).catch((error: unknown) => {
+        throw withUntouched(error, "Nothing was imported.");
+      });
       reach("import:stored");
       return commitDatabase(parts, input.database, version, source.journal, input.from ?? null, source.report);
     });

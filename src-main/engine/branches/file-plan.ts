@@ -25,6 +25,7 @@ import type {
   VersionRef,
 } from "../catalog/records.ts";
 import type { Work } from "../segments/page-source.ts";
+import { discardVersions } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 import { bringFileTo, holdFile, placeFile, unsavedWork, type FileChange, type HeldFile } from "./working-file.ts";
@@ -56,6 +57,8 @@ export class FilePlan {
   autosave: OperationDraft["autosave"];
   readonly #parts: Parts;
   readonly #planned: Planned[] = [];
+  /** What was stored belongs to an operation, or went with its refusal. */
+  #isDrafted = false;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -75,6 +78,7 @@ export class FilePlan {
 
   /** The part of an operation draft that saves what the files hold. */
   get draft(): Pick<OperationDraft, "versions" | "facts" | "autosave"> {
+    this.#isDrafted = true;
     return { versions: this.versions, facts: this.facts, ...(this.autosave ? { autosave: this.autosave } : {}) };
   }
 
@@ -98,6 +102,7 @@ export class FilePlan {
 
   async release(): Promise<void> {
     for (const { file } of this.#planned) await file?.held.release();
+    if (!this.#isDrafted) await discardVersions(this.#parts, this.versions);
   }
 
   async #add(place: Place, effect: Effect, options: FilePlanOptions): Promise<void> {

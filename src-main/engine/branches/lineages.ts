@@ -45,8 +45,4 @@ export class Lineages {
   forget(): void {
     this.#open.clear();
   }
-
-  get temporaryFolder(): string {
-    return this.#segments.temporaryFolder;
-  }
 }

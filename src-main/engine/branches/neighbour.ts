@@ -18,12 +18,17 @@ export async function cloneOfNeighbour(parts: Parts, place: Place, version: Vers
     const known = parts.catalog.versions.byNumber(place.database.id, content);
     if (!known || known.pageSize !== version.pageSize) continue;
     const differing = await parts.lineages.differing(place.database.id, content, version.number);
-    if (differing.length > version.pageCount / 2) continue;
+    if (!isMostlyShared(version, differing)) continue;
     if (!(await parts.files.copy(parts.paths.checkout(place.database.name, branch.name), fingerprint, path))) continue;
     await overwrite(parts, place, version, path, differing);
     return true;
   }
   return false;
+}
+
+/** Changing a file that holds another version is cheaper than making one. Of an empty database nothing can be kept. */
+export function isMostlyShared(version: VersionRecord, differing: Uint32Array): boolean {
+  return version.pageCount > 0 && differing.length <= version.pageCount / 2;
 }
 
 /** The parent first, then branches of a like age: those share most. */

@@ -1,22 +1,38 @@
 import type { OperationKind } from "#shared/views.ts";
-import type { OperationDraft, OperationRecord } from "../catalog/records.ts";
+import type { NewVersion, OperationDraft, OperationRecord } from "../catalog/records.ts";
+import { EngineError } from "../io/errors.ts";
+import { partName } from "../segments/segment-parts.ts";
 import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
-/** Commits one operation of the caller, now. */
-export function commit(
+/** Commits one operation of the caller, now. One that is refused leaves nothing of what was stored for it. */
+export async function commit(
   parts: Parts,
   kind: OperationKind,
   about: Place | { readonly database: Place["database"] } | null,
   draft: Pick<OperationDraft, "moves"> & Partial<OperationDraft>,
 ): Promise<OperationRecord> {
-  return parts.catalog.commit({
-    uid: parts.randomness.bytes(16),
-    kind,
-    at: parts.clock.now(),
-    actor: parts.actor,
-    database: about?.database.id ?? null,
-    branch: about && "branch" in about ? about.branch.id : null,
-    ...draft,
-  });
+  try {
+    return await parts.catalog.commit({
+      uid: parts.randomness.bytes(16),
+      kind,
+      at: parts.clock.now(),
+      actor: parts.actor,
+      database: about?.database.id ?? null,
+      branch: about && "branch" in about ? about.branch.id : null,
+      ...draft,
+    });
+  } catch (error) {
+    const wasRefused = error instanceof EngineError && error.code !== "outcome-unknown";
+    if (wasRefused) await discardVersions(parts, draft.versions ?? []);
+    throw error;
+  }
+}
+
+/** Removes what was stored for versions that no operation brought. */
+export async function discardVersions(parts: Parts, versions: readonly NewVersion[]): Promise<void> {
+  for (const { segment } of versions) {
+    if (segment.file === null) continue;
+    for (let part = 0; part < segment.parts; part += 1) await parts.segments.objects.remove(partName(segment.file, part));
+  }
 }

@@ -30,7 +30,8 @@ export interface Parts {
 /** The version that a draft brings, the first of its list unless said otherwise, before it has a number. */
 export const newVersion = (index = 0): { readonly new: number } => ({ new: index });
 
-/** A path in this process's own temporary folder, on the filesystem of the store. */
+/** A path in this process's own temporary folder, on the filesystem of the store. Makes the folder. */
 export function temporaryPath(parts: Parts, ending: string): string {
+  parts.disk.makeDirectory(parts.segments.temporaryFolder);
   return join(parts.segments.temporaryFolder, `${Buffer.from(parts.randomness.bytes(8)).toString("hex")}-${ending}`);
 }

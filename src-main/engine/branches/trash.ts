@@ -21,7 +21,7 @@ export async function destroy(parts: Parts, input: RequestInput<"branch.destroy"
   const moves: Move[] = [{ ref: "branch-state", branch: place.branch.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, place.database, moves);
   try {
-    const { versions, facts } = plan;
+    const { versions, facts } = plan.draft;
     const operation = await commit(parts, "destroy", place, { moves, versions, facts });
     const { warnings } = await plan.carryOut(operation);
     return { ...verbResult(parts, operation, null), warnings };
@@ -42,7 +42,7 @@ export async function drop(parts: Parts, input: RequestInput<"database.drop">): 
   const moves: Move[] = [{ ref: "database-state", database: database.id, before: "live", after: "trashed" }];
   const plan = await FilePlan.prepare(parts, database, moves);
   try {
-    const { versions, facts } = plan;
+    const { versions, facts } = plan.draft;
     const operation = await commit(parts, "drop-database", { database }, { moves, versions, facts });
     const { warnings } = await plan.carryOut(operation);
     return { ...verbResult(parts, operation, null), warnings };

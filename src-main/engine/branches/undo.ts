@@ -33,7 +33,7 @@ export async function undo(parts: Parts, input: RequestInput<"operation.undo">, 
   if (id === undefined) throw nothingTo(parts, "undo");
   const plan = planUndo(parts.catalog, id as OperationId);
   if (plan.blockedBy.length > 0 && !input.chain) throw blocked(plan);
-  const chain = [...plan.blockedBy.map((each) => each.id), plan.operation.id];
+  const chain = [...plan.blockedBy.map((each) => each.id), id as OperationId];
   return reverseAll(parts, chain, (each) => planUndo(parts.catalog, each), input.waitMs, work);
 }
 

@@ -9,13 +9,15 @@ import type { VersionNumber } from "#shared/ids.ts";
 import type { CheckoutFact, NewVersion, VersionRecord } from "../catalog/records.ts";
 import type { HeldCheckout, PageBatch } from "../checkouts/checkout-files.ts";
 import { assert } from "#shared/assert.ts";
-import { EngineError } from "../io/errors.ts";
+import { EngineError, withUntouched } from "../io/errors.ts";
+import { lockPageNumber } from "../format/sqlite-header.ts";
 import { reach } from "../io/faults.ts";
 import { encodeDelta } from "../segments/encode-delta.ts";
 import { materialise } from "../segments/materialise.ts";
 import type { ChainReader } from "../segments/chain-reader.ts";
 import type { Work } from "../segments/page-source.ts";
-import { cloneOfNeighbour } from "./neighbour.ts";
+import { cloneOfNeighbour, isMostlyShared } from "./neighbour.ts";
+import { discardVersions } from "./operation.ts";
 import { temporaryPath, type Parts } from "./parts.ts";
 import { placeName, type Place } from "./resolve.ts";
 
@@ -43,9 +45,7 @@ export async function holdFile(
     const held = await parts.files.hold(path, mode, waitMs);
     return { place, held, fact: await settleFact(parts, { place, held, fact }) };
   } catch (error) {
-    throw error instanceof EngineError
-      ? error.with({ untouched: error.untouched ?? `${placeName(place)} and its file are unchanged.` })
-      : error;
+    throw withUntouched(error, `${placeName(place)} and its file are unchanged.`);
   }
 }
 
@@ -57,9 +57,9 @@ async function settleFact(parts: Parts, file: HeldFile): Promise<CheckoutFact> {
   const { place, held, fact } = file;
   if (fact.base === place.branch.head) return fact;
   try {
-    if ((await unsavedWork(parts, file, fact.content, PROBE)) === null) return fact;
+    if (!(await holdsBeyond(parts, file, fact.content))) return fact;
     for (const target of interruptedTargets(parts, place)) {
-      if ((await unsavedWork(parts, file, target.content, PROBE)) !== null) continue;
+      if (await holdsBeyond(parts, file, target.content)) continue;
       const settled = { ...target, fingerprint: await held.fingerprint() };
       parts.catalog.setFact(place.branch.id, settled);
       return settled;
@@ -71,8 +71,11 @@ async function settleFact(parts: Parts, file: HeldFile): Promise<CheckoutFact> {
   }
 }
 
-/** Never committed: only asks whether there is a difference. */
-const PROBE = { kind: "autosave", message: null, meta: {} } as const;
+async function holdsBeyond(parts: Parts, file: HeldFile, version: VersionNumber): Promise<boolean> {
+  const found = await unsavedWork(parts, file, version, { kind: "autosave", message: null, meta: {} });
+  if (found) await discardVersions(parts, [found]);
+  return found !== null;
+}
 
 /** The head, and the unsaved work that the last operation gave back on top of it. */
 function interruptedTargets(parts: Parts, place: Place): Pick<CheckoutFact, "base" | "content">[] {
@@ -91,7 +94,7 @@ export async function adoptFile(parts: Parts, place: Place): Promise<boolean> {
   try {
     held = await parts.files.hold(path, "write", LIMITS.checkoutBusyWaitMs);
     const file = { place, held, fact: { base: head, content: head, fingerprint: null } };
-    if ((await unsavedWork(parts, file, head, PROBE)) !== null) return false;
+    if (await holdsBeyond(parts, file, head)) return false;
     parts.catalog.setFact(place.branch.id, { base: head, content: head, fingerprint: await held.fingerprint() });
     return true;
   } catch (error) {
@@ -136,27 +139,34 @@ export async function unsavedWork(
     pageHashes: () => Promise.resolve(content.pageHashes()),
   });
   if (changes.candidates === 0 && changes.pageCount === content.pageCount && fact.content === parent) return null;
+  const previous = await parts.lineages.reader(database, parent);
   // After an undo the file holds a version other than the parent: what sets those two apart is unsaved work as well.
-  const between =
-    fact.content === parent || changes.pageSize !== content.pageSize
-      ? []
-      : Array.from(await parts.lineages.differing(database, parent, fact.content)).filter(
-          (number) => number <= changes.pageCount && number <= content.pageCount,
-        );
+  const apart = changes.pageSize === content.pageSize ? await pagesApart(parts, file, previous, parent) : [];
+  const between = apart.filter((number) => number <= changes.pageCount && number <= content.pageCount);
   const pages = mergePages(changes.batches, between, content);
   const delta = await encodeDelta(
     {
       pageSize: changes.pageSize,
       pageCount: changes.pageCount,
       pages,
-      previous: await parts.lineages.reader(database, parent),
+      previous,
       previousChecksum: versionOf(parts, place, parent).checksum,
     },
     parts.segments,
-  );
+  ).catch((error: unknown) => {
+    throw withUntouched(error, `${placeName(place)} and its file are unchanged.`);
+  });
   reach("checkpoint:captured");
   if (delta === null) return null;
   return { ...label, ...delta, parent, branch: place.branch.id };
+}
+
+/** Pages of what the file was last known to hold that are not the parent's: all, when those have another size. */
+async function pagesApart(parts: Parts, { place, fact }: HeldFile, previous: ChainReader, parent: VersionNumber): Promise<number[]> {
+  const database = place.database.id;
+  const { pageSize, pageCount } = await parts.lineages.reader(database, fact.content);
+  if (pageSize === previous.pageSize) return Array.from(await parts.lineages.differing(database, parent, fact.content));
+  return Array.from({ length: pageCount }, (_, index) => index + 1).filter((number) => number !== lockPageNumber(pageSize));
 }
 
 /** Pages of `batches` and, where those have none, of `source` at `numbers`: ascending, as the encoder wants them. */
@@ -223,7 +233,7 @@ export async function bringFileTo(
   const from = versionOf(parts, place, target.content);
   const to = versionOf(parts, place, target.version);
   const differing = from.pageSize === to.pageSize ? await parts.lineages.differing(database, from.number, to.number) : null;
-  if (differing && differing.length <= to.pageCount / 2) {
+  if (differing && isMostlyShared(to, differing)) {
     const reader = await parts.lineages.reader(database, to.number);
     await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) });
     record(await held.fingerprint());
@@ -252,15 +262,19 @@ export async function placeFile(
 
 /** A finished file of one version under `tmp/`, cheapest way first. */
 async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<string> {
-  const path = temporaryPath(parts, "checkout.db");
-  if (await cloneOfNeighbour(parts, place, version, path)) return path;
-  await materialise(
-    await parts.lineages.reader(place.database.id, version.number),
-    { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum },
-    work,
-  );
-  reach("materialise:written");
-  return path;
+  try {
+    const path = temporaryPath(parts, "checkout.db");
+    if (await cloneOfNeighbour(parts, place, version, path)) return path;
+    await materialise(
+      await parts.lineages.reader(place.database.id, version.number),
+      { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum },
+      work,
+    );
+    reach("materialise:written");
+    return path;
+  } catch (error) {
+    throw withUntouched(error, `${placeName(place)} is unchanged.`);
+  }
 }
 
 export function versionOf(parts: Parts, place: Place, number: VersionNumber): VersionRecord {

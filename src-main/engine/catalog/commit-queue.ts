@@ -10,7 +10,7 @@
  * impossible, before anybody is told.
  */
 import { LIMITS } from "#shared/limits.ts";
-import { EngineError } from "../io/errors.ts";
+import { EngineError, withUntouched } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { apply } from "./apply.ts";
 import { isFailedWrite, toCatalogError } from "./catalog-error.ts";
@@ -178,7 +178,7 @@ function uidText(uid: Uint8Array): string {
 }
 
 function nothingChanged(error: unknown): unknown {
-  return error instanceof EngineError && error.untouched === null ? error.with({ untouched: "Nothing was changed." }) : error;
+  return withUntouched(error, "Nothing was changed.");
 }
 
 function notCommitted(reason: unknown): EngineError {

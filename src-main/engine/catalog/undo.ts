@@ -80,13 +80,21 @@ function swap(move: Move): Move {
 
 /**
  * Plans the undo of an operation; given an undo or redo, the reversal of that: a redo or undo of what it was about.
- * Throws `operation-not-found`, `undo-blocked` for a permanent operation, `nothing-to-undo` when it moved nothing.
+ * Throws `operation-not-found`, `undo-blocked` for a permanent operation, `nothing-to-undo` when it moved nothing or was
+ * taken back already: asking twice never does it again.
  */
 export function planUndo(log: Log, id: OperationId): ReversalPlan {
   return log.snapshot(() => {
     const given = requireOperation(log, id);
     const operation = given.reverses === null ? given : requireOperation(log, given.reverses);
-    return plan(log, operation.state === "undone" ? "redo" : "undo", operation);
+    const kind = given.kind === "undo" ? "redo" : "undo";
+    if (operation.state === (kind === "undo" ? "undone" : "done")) {
+      throw new EngineError("nothing-to-undo", `Operation ${id} was taken back already`, {
+        ...(kind === "undo" ? { hint: "Redo does it again" } : {}),
+        untouched: "Nothing was changed.",
+      });
+    }
+    return plan(log, kind, operation);
   });
 }
 

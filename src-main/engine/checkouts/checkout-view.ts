@@ -86,7 +86,7 @@ export class CheckoutView implements PageSource {
 
 export function checkoutCorrupt(path: string, found: string, cause?: unknown): EngineError {
   return new EngineError("checkout-corrupt", `Cannot read ${path} as a SQLite database: ${found}`, {
-    hint: "Replace the file with the branch's version, or put the right file back.",
+    hint: "Put the right file back, or move this one away: checkout then makes the branch's version anew.",
     untouched: `${path} is as it was found.`,
     details: { path, found },
     cause,

@@ -11,6 +11,7 @@ import type { Native } from "../io/native.ts";
 import type { Work } from "../segments/page-source.ts";
 import { copySource, type CopyRequest, type SourceCopy } from "../transfer/copy-source.ts";
 import type { CheckoutFiles, HeldCheckout } from "./checkout-files.ts";
+import { checkoutCorrupt } from "./checkout-view.ts";
 import { checkFingerprint } from "./fingerprint.ts";
 import { HeldFile } from "./held-file.ts";
 import { takeTurn } from "./path-turns.ts";
@@ -45,11 +46,12 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     const context = this.#context;
     // SQLite keeps the side files beside the file that a link points to.
     const real = context.disk.realPath(path);
+    // Opening a pipe waits for ever.
+    if (context.disk.stat(real)?.kind !== "file") throw checkoutCorrupt(path, "it is no file");
     const endTurn = await takeTurn(real, waitMs);
     if (endTurn === null)
       throw checkoutBusy(path, [{ pid: process.pid, program: process.title, access: mode === "write" ? "open" : "writing" }]);
     try {
-      context.disk.makeDirectory(context.temporary);
       const left = Math.max(0, deadline - performance.now());
       const lock = await (mode === "write" ? takeWriteLock(context, real, left) : takeExclusiveLock(context, real, left));
       const held = new HeldFile({

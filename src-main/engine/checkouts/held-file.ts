@@ -69,6 +69,8 @@ export class HeldFile implements HeldCheckout {
   async remove(): Promise<void> {
     this.#begin("exclusive");
     removeFile(this.#context, this.#real, this.#lock);
+    // A link that led there leads nowhere now.
+    if (this.#path !== this.#real) this.#context.disk.remove(this.#path);
   }
 
   async moveTo(path: string): Promise<void> {

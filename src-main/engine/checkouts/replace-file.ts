@@ -24,7 +24,7 @@ import { assert } from "#shared/assert.ts";
 import type { PageBatch } from "../format/page-batch.ts";
 import { lockPageNumber, stampPage1 } from "../format/sqlite-header.ts";
 import { parseWalFrameHeader, walFrameOffset, WAL_FRAME_HEADER_BYTES, writeWal } from "../format/wal.ts";
-import type { FileDescriptor } from "../io/disk.ts";
+import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { CheckoutView } from "./checkout-view.ts";
@@ -46,6 +46,12 @@ export interface Patch {
   readonly batches: AsyncIterable<PageBatch>;
 }
 
+/** A fresh name in the temporary folder, which is made when it is not there. */
+function temporaryPath({ disk, temporary }: ReplaceContext, path: string, ending: string): string {
+  disk.makeDirectory(temporary);
+  return join(temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-${ending}`);
+}
+
 /** The lock is exclusive; `view` shows the file as it is. */
 export async function patchFile(
   context: ReplaceContext,
@@ -56,7 +62,7 @@ export async function patchFile(
 ): Promise<void> {
   const { disk } = context;
   assert(view.pageSize === patch.pageSize && patch.pageCount > 0, "a patch keeps the page size, and an empty database is no patch");
-  const written = join(context.temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-wal`);
+  const written = temporaryPath(context, path, "wal");
   const { wal } = sidePaths(path);
   const walFile = disk.open(written, "w+");
   try {
@@ -91,7 +97,7 @@ export async function rebuildFile(
 ): Promise<void> {
   const { disk } = context;
   const { pageSize, pageCount } = patch;
-  const finished = join(context.temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-rebuilt`);
+  const finished = temporaryPath(context, path, "rebuilt");
   const file = disk.open(finished, "wx+");
   try {
     try {
@@ -164,7 +170,7 @@ function foldFrames(
 export function swapFile(context: ReplaceContext, path: string, lock: CheckoutLock, finished: string): void {
   const { disk } = context;
   const next = disk.open(finished, "r+");
-  const previous = join(context.temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-previous`);
+  const previous = temporaryPath(context, path, "previous");
   let isSwapped = false;
   try {
     if (!lockWholeFile(context.native, next)) throw checkoutBusy(finished, context.holders(finished));
@@ -197,7 +203,7 @@ export function placeFile(context: ReplaceContext, finished: string, path: strin
     if (disk.stat(path) === null) clearLeftovers(context, path);
     disk.makeDirectory(dirname(path));
     reach("materialise:written");
-    disk.link(finished, path);
+    linkToPlace(disk, finished, path);
     reach("materialise:renamed");
     disk.remove(finished);
     const view = new CheckoutView(disk, path, file);
@@ -205,6 +211,17 @@ export function placeFile(context: ReplaceContext, finished: string, path: strin
     return takeFingerprint(disk, context.boot, file, view);
   } finally {
     disk.close(file);
+  }
+}
+
+/** A link that leads nowhere holds nothing, and gives way. */
+function linkToPlace(disk: Disk, finished: string, path: string): void {
+  try {
+    disk.link(finished, path);
+  } catch (error) {
+    if (!(error instanceof EngineError && error.code === "file-exists") || disk.stat(path) !== null) throw error;
+    disk.remove(path);
+    disk.link(finished, path);
   }
 }
 

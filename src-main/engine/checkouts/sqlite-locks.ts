@@ -262,7 +262,9 @@ function asEngineError(path: string, error: unknown): EngineError {
   if (!(error instanceof Database.SqliteError)) throw error;
   const kind = /^SQLITE_([A-Z]+)/.exec(error.code)?.[1] ?? "";
   if (kind === "NOTADB" || kind === "CORRUPT") return checkoutCorrupt(path, error.message, error);
-  const code = kind === "FULL" ? "disk-full" : ["READONLY", "PERM", "CANTOPEN", "AUTH"].includes(kind) ? "permission-denied" : "io-failed";
+  // No room for the WAL's index, which a first connection makes.
+  const isFull = kind === "FULL" || error.code === "SQLITE_IOERR_SHMSIZE";
+  const code = isFull ? "disk-full" : ["READONLY", "PERM", "CANTOPEN", "AUTH"].includes(kind) ? "permission-denied" : "io-failed";
   return new EngineError(code, `Cannot lock ${path}: ${error.message}`, {
     untouched: `${path} is unchanged.`,
     details: { path },

@@ -40,6 +40,11 @@ export class EngineError extends Error {
   }
 }
 
+/** The same error with what is still as it was, where nobody further down said so. */
+export function withUntouched(error: unknown, untouched: string): unknown {
+  return error instanceof EngineError && error.untouched === null ? error.with({ untouched }) : error;
+}
+
 /** What crosses a process border. Anything that is no `EngineError` is a bug and says so. */
 export function toErrorView(error: unknown): ErrorView {
   if (error instanceof EngineError) {

@@ -68,13 +68,13 @@ function attemptOn<T>(operation: string, file: FileDescriptor, act: () => T): T 
   return attempt(operation, path, act);
 }
 
-/** A path through something that is no folder leads nowhere, too. */
+/** A path through something that is no folder leads nowhere, and so do links that go round in circles. */
 function orWhenMissing<T, U>(missing: U, act: () => T): T | U {
   try {
     return act();
   } catch (error) {
     const name = systemErrorName(error);
-    if (name === "ENOENT" || name === "ENOTDIR") return missing;
+    if (name === "ENOENT" || name === "ENOTDIR" || name === "ELOOP") return missing;
     throw error;
   }
 }

@@ -111,11 +111,8 @@ class RangeLock extends ProcessLock {
   #sign(): void {
     try {
       this.#disk.read(this.#file, this.#found, 0);
-      if (!this.#found.equals(this.#own)) this.#disk.write(this.#file, this.#own, 0);
+      if (!this.#found.equals(this.#own)) writeRecord(this.#disk, this.#file, this.#own);
     } catch (error) {
-      // A full disk has no room for the record of a lock that is new. The lock holds without: what is removed under it
-      // may be what makes room.
-      if (error instanceof EngineError && error.code === "disk-full") return;
       this.give();
       throw error;
     }
@@ -144,7 +141,7 @@ class SqliteLock extends ProcessLock {
     try {
       if (mode === "exclusive") {
         this.#database.exec("BEGIN EXCLUSIVE");
-        this.#sign();
+        writeRecord(this.#disk, this.#file, encodeRecord());
       } else {
         this.#database.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
       }
@@ -176,21 +173,32 @@ function openLockDatabase(path: string, disk: Disk): Database.Database {
   return database;
 }
 
+/** Others may make the file, or sweep it away, between two of these calls. */
 function openOrCreate(path: string, disk: Disk): FileDescriptor {
-  if (disk.stat(path) === null) {
+  for (;;) {
+    const exists = disk.stat(path) !== null;
     try {
-      return disk.open(path, "wx+");
+      return disk.open(path, exists ? "r+" : "wx+");
     } catch (error) {
-      if (!(error instanceof EngineError && error.code === "file-exists")) throw error;
+      const moved = exists ? disk.stat(path) === null : error instanceof EngineError && error.code === "file-exists";
+      if (!moved) throw error;
     }
   }
-  return disk.open(path, "r+");
 }
 
 function encodeRecord(): Buffer {
   const record = Buffer.alloc(RECORD_BYTES, " ");
   record.write(`${process.pid} ${readProgram(process.pid) ?? process.title}\n`.slice(0, RECORD_BYTES));
   return record;
+}
+
+/** A full disk may have no room for it: the lock holds without, and what is removed under it may be what makes room. */
+function writeRecord(disk: Disk, file: FileDescriptor, record: Uint8Array): void {
+  try {
+    disk.write(file, record, 0);
+  } catch (error) {
+    if (!(error instanceof EngineError && error.code === "disk-full")) throw error;
+  }
 }
 
 /** The last exclusive holder: at most one, and nobody when it has ended. */

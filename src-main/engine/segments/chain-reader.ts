@@ -25,6 +25,7 @@ export type SegmentLookup = (version: VersionNumber) => SegmentRecord | ChainRea
 /** Opens the chain of version `to`. Throws `segment-missing` and `segment-corrupt`. */
 export async function openChain(parts: SegmentParts, to: VersionNumber, segmentFor: SegmentLookup): Promise<ChainReader> {
   const readers: SegmentReader[] = [];
+  let sound = 0;
   let version: VersionNumber | null = to;
   while (version !== null) {
     const found: SegmentRecord | ChainReader | null = segmentFor(version);
@@ -34,14 +35,15 @@ export async function openChain(parts: SegmentParts, to: VersionNumber, segmentF
       });
     }
     if (found instanceof ChainReader) {
-      readers.push(...found.segments);
+      for (const segment of found.segments) readers.push(segment);
+      sound = found.segments.length;
       break;
     }
     checkRecord(found, version);
     readers.push(await SegmentReader.open(parts.native, parts.objects, found));
     version = found.from;
   }
-  return new ChainReader(parts.frames, readers);
+  return new ChainReader(parts.frames, readers, sound);
 }
 
 /** A record that leads nowhere, or round in a circle, is damage: no operation makes one. */
@@ -50,6 +52,9 @@ function checkRecord(record: SegmentRecord, version: VersionNumber): void {
     record.to === version && (record.level === BASE_LEVEL ? record.from === null : record.from !== null && record.from < version);
   if (!leads) failCorrupt(record, `level ${record.level} from v${record.from} to v${record.to}`, `a segment that ends at v${version}`);
 }
+
+/** Frames of one segment that are needed, with their pages where those are known; null for none. */
+type FramePlan = Map<number, Uint8Array | null> | null;
 
 /** A version, readable. Immutable, so it may be kept; holds the indexes of its segments in memory. */
 export class ChainReader implements PageSource {
@@ -60,7 +65,8 @@ export class ChainReader implements PageSource {
   readonly #frames: FrameCache;
   readonly #lockPage: number;
 
-  constructor(frames: FrameCache, segments: readonly SegmentReader[]) {
+  /** `sound`: how many of the last segments are those of a chain that is open already. */
+  constructor(frames: FrameCache, segments: readonly SegmentReader[], sound: number) {
     const [newest] = segments;
     assert(newest, "a chain has a segment");
     this.segments = segments;
@@ -68,7 +74,8 @@ export class ChainReader implements PageSource {
     this.pageCount = newest.index.pageCount;
     this.#frames = frames;
     this.#lockPage = lockPageNumber(this.pageSize);
-    for (const [depth, segment] of segments.entries()) this.#checkFit(segment, segments[depth + 1] ?? null);
+    for (const [depth, segment] of segments.slice(0, segments.length - sound).entries())
+      this.#checkFit(segment, segments[depth + 1] ?? null);
   }
 
   readPages(first: number, buffer: Uint8Array): void {
@@ -126,33 +133,39 @@ export class ChainReader implements PageSource {
     if (stored !== expected) failCorrupt(record, `${stored} pages beyond page ${before}`, `${expected}`);
   }
 
-  /** Down: frames needed of each segment, newest first. */
-  #plan(wanted: ReadonlySet<number>): Map<number, Uint8Array | null>[] {
-    const plan: Map<number, Uint8Array | null>[] = [];
-    let needed = wanted;
+  /** Down: frames needed of each segment, newest first. `needed` is used up. A long chain has few hits: no level allocates without one. */
+  #plan(needed: Set<number>): FramePlan[] {
+    const plan: FramePlan[] = [];
     for (const [depth, segment] of this.segments.entries()) {
       if (needed.size === 0) break;
+      const frames = this.#takeFrames(segment, needed);
+      plan.push(frames);
+      if (!frames) continue;
       const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
-      const frames = new Map<number, Uint8Array | null>();
-      const next = new Set<number>();
-      for (const pageNumber of needed) {
-        const ordinal = segment.ordinalOf(pageNumber);
-        if (ordinal < 0) next.add(pageNumber);
-        else frames.set(segment.frameOf(ordinal), null);
-      }
       for (const frame of frames.keys()) {
         const cached = this.#frames.get(`${segment.cacheKey}:${frame}`);
         if (cached) frames.set(frame, cached);
-        else for (const pageNumber of framePages(segment, frame)) if (pageNumber <= pagesBelow) next.add(pageNumber);
+        else for (const pageNumber of framePages(segment, frame)) if (pageNumber <= pagesBelow) needed.add(pageNumber);
       }
-      plan.push(frames);
-      needed = next;
     }
     return plan;
   }
 
+  /** Moves pages that the segment stores from `needed` to their frames; null when it stores none. */
+  #takeFrames(segment: SegmentReader, needed: Set<number>): FramePlan {
+    let frames: FramePlan = null;
+    for (const pageNumber of needed) {
+      const ordinal = segment.ordinalOf(pageNumber);
+      if (ordinal < 0) continue;
+      frames ??= new Map();
+      frames.set(segment.frameOf(ordinal), null);
+      needed.delete(pageNumber);
+    }
+    return frames;
+  }
+
   /** Up: decodes oldest first, each frame over what its pages were in the version before. */
-  #decode(plan: Map<number, Uint8Array | null>[]): Map<number, Uint8Array> {
+  #decode(plan: readonly FramePlan[]): Map<number, Uint8Array> {
     const content = new Map<number, Uint8Array>();
     for (let depth = plan.length - 1; depth >= 0; depth -= 1) {
       const segment = this.segments[depth];

@@ -183,7 +183,11 @@ async function rebase(change: StateChange, delta: StoredSegment, parts: SegmentP
   const record = { ...delta, database: below.database, to: (below.to + 1) as VersionNumber, from: below.to };
   try {
     const reader = await SegmentReader.open(parts.native, parts.objects, record);
-    return await writeBase(new ChainReader(parts.frames, [reader, ...change.previous.segments]), parts, work);
+    return await writeBase(
+      new ChainReader(parts.frames, [reader, ...change.previous.segments], change.previous.segments.length),
+      parts,
+      work,
+    );
   } finally {
     for (let part = 0; part < delta.parts; part += 1) await parts.objects.remove(partName(delta.file ?? "", part));
   }

@@ -12,7 +12,7 @@ export interface SegmentParts {
   readonly objects: ObjectStore;
   /** Decoded frames, shared by all chains of a store. */
   readonly frames: FrameCache;
-  /** An existing folder of this process, on the filesystem of the store. */
+  /** A folder of this process, on the filesystem of the store; made when something is put there. */
   readonly temporaryFolder: string;
 }
 

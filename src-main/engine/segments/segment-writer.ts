@@ -114,11 +114,16 @@ export class SegmentWriter {
   }
 
   #flush(): void {
-    this.#file ??= this.#parts.disk.open(this.#temporary(this.#partFrames.length - 1), "wx+");
+    this.#file ??= this.#create(this.#partFrames.length - 1);
     this.#parts.disk.write(this.#file, Buffer.concat(this.#pending), this.#written);
     this.#written += this.#pendingBytes;
     this.#pending = [];
     this.#pendingBytes = 0;
+  }
+
+  #create(part: number): FileDescriptor {
+    this.#parts.disk.makeDirectory(this.#parts.temporaryFolder);
+    return this.#parts.disk.open(this.#temporary(part), "wx+");
   }
 
   #endPart(): void {

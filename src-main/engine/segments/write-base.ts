@@ -80,6 +80,22 @@ async function writeBlocks(parts: SegmentParts, size: Size, blocks: AsyncIterabl
   }
 }
 
+/**
+ * Buffers that take turns. Made anew for each block they would pile up by the hundred until they are collected; a block is
+ * stored before the turn comes to its buffer again.
+ */
+class BlockBuffers {
+  readonly #buffers = Array.from({ length: BLOCKS_IN_FLIGHT + 1 }, () => new Uint8Array(LIMITS.baseBlockBytes));
+  #turn = 0;
+
+  next(): Uint8Array {
+    this.#turn = (this.#turn + 1) % this.#buffers.length;
+    const buffer = this.#buffers[this.#turn];
+    assert(buffer, "a turn is one of the buffers");
+    return buffer;
+  }
+}
+
 function pagesPerBlock(pageSize: number): number {
   return LIMITS.baseBlockBytes / pageSize;
 }
@@ -87,11 +103,12 @@ function pagesPerBlock(pageSize: number): number {
 async function* blocksOfSource(source: PageSource): AsyncGenerator<Block> {
   const { pageSize, pageCount } = source;
   const lockPage = lockPageNumber(pageSize);
+  const buffers = new BlockBuffers();
   for (let next = 1; next <= pageCount;) {
     const numbers: number[] = [];
     for (; numbers.length < pagesPerBlock(pageSize) && next <= pageCount; next += 1) if (next !== lockPage) numbers.push(next);
     if (numbers.length === 0) return;
-    const bytes = new Uint8Array(numbers.length * pageSize);
+    const bytes = buffers.next().subarray(0, numbers.length * pageSize);
     const beforeLock = numbers.filter((pageNumber) => pageNumber < lockPage).length;
     if (beforeLock > 0) source.readPages(numbers[0] ?? 1, bytes.subarray(0, beforeLock * pageSize));
     if (beforeLock < numbers.length) source.readPages(numbers[beforeLock] ?? 1, bytes.subarray(beforeLock * pageSize));
@@ -104,7 +121,8 @@ async function* blocksOfPages(state: Size & { readonly pages: AsyncIterable<Page
   const lockPage = lockPageNumber(pageSize);
   let expected = 1;
   let numbers: number[] = [];
-  let bytes = new Uint8Array(LIMITS.baseBlockBytes);
+  const buffers = new BlockBuffers();
+  let bytes = buffers.next();
   for await (const batch of state.pages) {
     for (const [index, pageNumber] of batch.numbers.entries()) {
       if (pageNumber === lockPage || pageNumber > pageCount) continue;
@@ -116,7 +134,7 @@ async function* blocksOfPages(state: Size & { readonly pages: AsyncIterable<Page
       if (numbers.length < pagesPerBlock(pageSize)) continue;
       yield { numbers: Uint32Array.from(numbers), bytes };
       numbers = [];
-      bytes = new Uint8Array(LIMITS.baseBlockBytes);
+      bytes = buffers.next();
     }
   }
   assert(expected > pageCount || (expected === pageCount && expected === lockPage), `all ${pageCount} pages come, ${expected - 1} did`);

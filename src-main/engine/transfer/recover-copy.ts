@@ -42,6 +42,8 @@ export function recoverCopy(disk: Disk, copy: string, name: string): RecoveredCo
 export function writeEmptyDatabase(file: string): void {
   const database = new Database(file);
   try {
+    // Like every copy, it is only read again before the power can go.
+    database.pragma("synchronous = OFF");
     // Setting a pragma that stands in the header writes page 1.
     database.pragma("user_version = 0");
   } finally {

@@ -2,6 +2,9 @@ import { join } from "node:path";
 import { LIMITS } from "#shared/limits.ts";
 import type { UnixMs } from "#shared/ids.ts";
 import type { Parts } from "../branches/parts.ts";
+import { EngineError } from "../io/errors.ts";
+
+const NOTE_BYTES = 64;
 
 /** What the last look at the clock left in the store's folder. */
 interface Note {
@@ -38,10 +41,13 @@ function readNote(parts: Parts, path: string): Note | null {
     : null;
 }
 
+/** Over the old one. A full disk may refuse: the next look then errs by postponing. */
 function writeNote(parts: Parts, path: string, note: Note): void {
-  const file = parts.disk.open(path, "w+");
+  const file = parts.disk.open(path, parts.disk.stat(path) ? "r+" : "w+");
   try {
-    parts.disk.write(file, Buffer.from(`${note.seen} ${note.holdUntil} ${note.heldAt}`), 0);
+    parts.disk.write(file, Buffer.from(`${note.seen} ${note.holdUntil} ${note.heldAt} `.padEnd(NOTE_BYTES)), 0);
+  } catch (error) {
+    if (!(error instanceof EngineError && error.code === "disk-full")) throw error;
   } finally {
     parts.disk.close(file);
   }

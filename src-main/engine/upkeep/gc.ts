@@ -12,10 +12,13 @@ import type { Place } from "../branches/resolve.ts";
 import { saveTrashedWork } from "../branches/trash.ts";
 import { planGarbage, type GarbagePlan } from "../catalog/garbage.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
+import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { partName } from "../segments/segment-parts.ts";
 import { breathe, type PhasedWork } from "../transfer/long-work.ts";
 import { purgeTime } from "./clock-guard.ts";
+
+const ATTEMPTS_MAX = 20;
 
 interface DueTrash {
   readonly branches: readonly BranchRecord[];
@@ -27,15 +30,29 @@ interface DueTrash {
  * `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`; nothing is deleted then.
  */
 export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await collect(parts, input, work);
+    } catch (error) {
+      // A plan is for one state of the catalog, and others go on forking meanwhile.
+      if (!(error instanceof EngineError && error.code === "stale-precondition") || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function collect(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork): Promise<GcReport> {
   const due = dueTrash(parts, input.purgeAllTrash ?? false);
-  if (!input.dryRun)
-    for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
-  const plan = planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
-  if (input.dryRun) return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
+  const makePlan = (): GarbagePlan => planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
+  if (input.dryRun) {
+    const plan = makePlan();
+    return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
+  }
+  for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
   return parts.writers.whileAlone(async () => {
     await breathe(work);
     const before = await storeBytes(parts);
     const checkouts = trashedPlaces(parts, due);
+    const plan = makePlan();
     if (!plan.empty) await commit(parts, "purge", null, { moves: [], purge: plan.purge });
     reach("gc:committed");
     const removed = await removeFiles(parts, checkouts);

@@ -1,4 +1,6 @@
-import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EngineError, openStore } from "#engine/store.ts";
 import { execute, makeShop, query, SHOP } from "../../support/stores.ts";
@@ -292,13 +294,93 @@ test("CHECKOUT-PLACE-1: an unknown file is kept aside, a deleted checkout is mad
   const path = store.checkoutPath("shop", "try");
   writeFileSync(path, "somebody's notes");
   const first = await store.checkout({ database: "shop", branch: "try" });
-  expect(first.warnings.join()).toContain("was moved to");
+  expect(first.warnings.join()).toContain("moved to");
   expect(count(path)).toBe(100);
-  const { rmSync, readdirSync, readFileSync } = await import("node:fs");
   const [kept = ""] = readdirSync(`${store.path}/kept`);
   expect(readFileSync(`${store.path}/kept/${kept}`, "utf8")).toBe("somebody's notes");
   rmSync(main);
   expect((await store.branch(SHOP)).checkout.state).toBe("missing");
   expect((await store.checkout(SHOP)).warnings.join()).toContain("had been removed");
   expect(count(main)).toBe(100);
+});
+
+test("CHECKOUT-PLACE-2: a folder, a pipe or a link to nowhere in a checkout's place stops nobody, and nothing waits on it", async () => {
+  const { store, main } = await makeShop();
+  await store.checkpoint({ ...SHOP, name: "before" });
+  const awkward: readonly [string, () => void][] = [
+    ["a folder", () => mkdirSync(main)],
+    ["a pipe", () => execFileSync("mkfifo", [main])],
+    ["a link to nowhere", () => symlinkSync(join(store.path, "nothing"), main)],
+    ["a link to itself", () => symlinkSync(main, main)],
+  ];
+  for (const [what, make] of awkward) {
+    rmSync(main);
+    make();
+    expect((await store.branches({ database: "shop" })).total, what).toBe(1);
+    const code = await codeOf(store.rollback({ ...SHOP, to: "before" }));
+    expect(what.startsWith("a link") ? "no error" : "checkout-corrupt", what).toBe(code);
+    await store.checkout(SHOP);
+    expect(count(main), what).toBe(100);
+  }
+});
+
+test("CHECKOUT-PLACE-3: the WAL of a deleted checkout is kept aside: it may hold a killed client's work", async () => {
+  const { store, main } = await makeShop();
+  writeFileSync(`${main}-wal`, "frames that nobody folded in");
+  rmSync(main);
+  expect((await store.checkout(SHOP)).warnings.join()).toContain("moved to");
+  const [kept = ""] = readdirSync(join(store.path, "kept"));
+  expect({ isWal: kept.endsWith(".db-wal"), rows: count(main) }).toEqual({ isWal: true, rows: 100 });
+});
+
+test("CHECKOUT-PLACE-4: a checkout that somebody moved elsewhere, with a link in its place, is destroyed and restored", async () => {
+  const { store, folder, main } = await makeShop();
+  await store.fork({ ...SHOP, newBranch: "try" });
+  const { path } = await store.checkout({ database: "shop", branch: "try" });
+  expect(path).not.toBe(main);
+  const elsewhere = join(folder, "elsewhere.db");
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+  execute(path, "DELETE FROM notes WHERE id > 3");
+  await store.destroy({ database: "shop", branch: "try" });
+  const [trashed] = await store.trash({});
+  expect((await store.restore({ kind: "branch", id: trashed?.id ?? 0 })).warnings).toEqual([]);
+  expect(count(path)).toBe(3);
+});
+
+test("STALE-3: a verb that is refused, or only asked what it would do, leaves no segment file behind", async () => {
+  const { store, main } = await makeShop();
+  const files = (): string[] => readdirSync(join(store.path, "segments"));
+  await store.fork({ ...SHOP, newBranch: "try" });
+  const { path } = await store.checkout({ database: "shop", branch: "try" });
+  execute(path, "DELETE FROM notes WHERE id > 8");
+  await store.checkpoint({ database: "shop", branch: "try", name: "eight" });
+  execute(main, "UPDATE notes SET text = hex(randomblob(2000))");
+  await store.rollback({ ...SHOP, to: "v1", dryRun: true });
+  expect(files()).toEqual([]);
+  await moveHeadOnly(store.path, "eight");
+  const saved = files();
+  execute(main, "UPDATE notes SET text = hex(randomblob(2000))");
+  expect(await codeOf(store.checkpoint({ ...SHOP, name: "x" }))).toBe("checkout-stale");
+  expect(await codeOf(store.checkout(SHOP))).toBe("checkout-stale");
+  expect(files()).toEqual(saved);
+  await store.checkout({ ...SHOP, resolve: "put-mine-on-top" });
+  expect(files()).toHaveLength(saved.length + 1);
+  expect((await store.verify({})).problems).toEqual([]);
+});
+
+test("STALE-4: unsaved work that an undo gave back can have another page size than the head", async () => {
+  const { store, folder, main } = await makeShop();
+  execute(main, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 16384; VACUUM");
+  await store.checkpoint({ ...SHOP, name: "large-pages" });
+  await store.undo({});
+  await store.checkpoint({ ...SHOP, name: "again" });
+  const out = join(folder, "out.db");
+  await store.export({ ...SHOP, file: out });
+  expect({ rows: count(out), size: query(out, "PRAGMA page_size"), check: query(out, "PRAGMA integrity_check") }).toEqual({
+    rows: 100,
+    size: [[16384]],
+    check: [["ok"]],
+  });
+  expect((await store.verify({})).problems).toEqual([]);
 });

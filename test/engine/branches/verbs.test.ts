@@ -211,6 +211,22 @@ test("ROLLBACK-2: one can roll forward again", async () => {
   expect(count(main)).toBe(0);
 });
 
+test("ROLLBACK-5: the empty database is a state like any other: to roll back to, to fork, to check out", async () => {
+  const { store } = await makeShop();
+  await store.create({ database: "new" });
+  const main = { database: "new", branch: "main" };
+  const { path } = await store.checkout(main);
+  execute(path, "CREATE TABLE notes (id INTEGER PRIMARY KEY)");
+  await store.checkpoint({ ...main, name: "table" });
+  await store.fork({ ...main, at: "v1", newBranch: "empty" });
+  const fork = await store.checkout({ database: "new", branch: "empty" });
+  expect(query(fork.path, "SELECT count(*) FROM sqlite_schema")).toEqual([[0]]);
+  expect((await store.rollback({ ...main, to: "v1" })).warnings).toEqual([]);
+  expect(query(path, "SELECT count(*) FROM sqlite_schema")).toEqual([[0]]);
+  await store.rollback({ ...main, to: "table" });
+  expect(query(path, "SELECT count(*) FROM sqlite_schema")).toEqual([[1]]);
+});
+
 test("ROLLBACK-3: a file in use refuses before anything moves", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes");

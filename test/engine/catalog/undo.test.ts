@@ -152,10 +152,10 @@ describe("undo", () => {
     expect(blockers(forked.id)).toEqual([renamed.id, second.id, 4, first.id]);
     expect(blockers(operationId(1))).toHaveLength(5);
     // What is undone stands in nobody's way.
-    await catalog.commit(drafts.reversal(planUndo(catalog, second.id)));
+    const undone = await catalog.commit(drafts.reversal(planUndo(catalog, second.id)));
     expect(blockers(first.id)).toEqual([]);
     // What is redone stands where it was redone.
-    await catalog.commit(drafts.reversal(planUndo(catalog, second.id)));
+    await catalog.commit(drafts.reversal(planUndo(catalog, undone.id)));
     expect(blockers(first.id)).toEqual([second.id]);
     // The chain, newest first, goes through.
     const chain = planUndo(catalog, forked.id);
@@ -188,6 +188,17 @@ describe("undo", () => {
     const redone = await catalog.commit(drafts.reversal(plan));
     expect(redone).toMatchObject({ kind: "redo", reverses: forked.id });
     expect([planUndo(catalog, redone.id).kind, planUndo(catalog, redone.id).operation.id]).toEqual(["undo", forked.id]);
+  });
+
+  test("UNDO-11: asking twice to undo the same operation, or the same undo, is refused", async () => {
+    const { catalog, drafts, fork } = await shopCatalog();
+    const forked = await fork("main", "a");
+    const undone = await catalog.commit(drafts.reversal(planUndo(catalog, forked.id)));
+    expect(await failure(() => planUndo(catalog, forked.id))).toMatchObject({ code: "nothing-to-undo", hint: "Redo does it again" });
+    const redone = await catalog.commit(drafts.reversal(planUndo(catalog, undone.id)));
+    expect(await failure(() => planUndo(catalog, undone.id))).toMatchObject({ code: "nothing-to-undo", hint: null });
+    await catalog.commit(drafts.reversal(planUndo(catalog, redone.id)));
+    expect(await failure(() => planUndo(catalog, redone.id))).toMatchObject({ code: "nothing-to-undo" });
   });
 
   test("UNDO-7: an operation is undone once: of two who try, one is refused", async () => {

@@ -2,10 +2,11 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, t
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { nodeDisk } from "#engine/io/node-disk.ts";
 import { createStore, EngineError, openStore, type Store } from "#engine/store.ts";
 import { FaultyDisk } from "../../support/faulty-disk.ts";
+import { startScript } from "../../support/run-script.ts";
 import { execute, makeNotes, makeShop, query, SHOP, temporaryFolder } from "../../support/stores.ts";
 
 const count = (path: string): number => Number((query(path, "SELECT count(*) FROM notes")[0] as number[])[0]);
@@ -118,6 +119,37 @@ test("STORE-3: a full disk at any write leaves the whole operation, or nothing o
   await store.gc({ dryRun: false });
   expect((await store.verify({})).problems).toEqual([]);
 }, 120_000);
+
+test("STORE-4: a full disk does not keep anybody from looking at a store and freeing space in it", async () => {
+  const { store, folder } = await makeShop();
+  await store.create({ database: "big", from: makeNotes(join(folder, "big.db"), 20_000) });
+  await store.drop({ database: "big" });
+  await store.close();
+  const faulty = new FaultyDisk(nodeDisk);
+  faulty.fail({ on: "write", from: 1, code: "disk-full" });
+  const opened = await openStore(store.path, { ownProcess: true }, { disk: faulty.disk });
+  try {
+    expect((await opened.status({})).databases).toBe(1);
+    expect((await opened.verify({})).problems).toEqual([]);
+    expect((await opened.gc({ dryRun: false, purgeAllTrash: true })).bytesFreed).toBeGreaterThan(90_000);
+    expect(readdirSync(join(store.path, "segments"))).toEqual([]);
+  } finally {
+    await opened.close();
+  }
+  expect(readdirSync(join(store.path, "tmp"))).toEqual([]);
+});
+
+test("STORE-5: opening a store at the same time in many places never meets another one's sweeping", async () => {
+  const { store } = await makeShop();
+  const script = `import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../../src-main/engine/store.ts"))};
+    for (let round = 0; round < 40; round += 1) await (await openStore(${JSON.stringify(store.path)}, { ownProcess: true })).close();
+    console.log("done");`;
+  const scripts = Array.from({ length: 4 }, () => startScript(script));
+  for (const each of scripts) onTestFinished(each.kill);
+  for (const each of scripts) expect(await each.nextLine()).toBe("done");
+  await store.close();
+  expect(readdirSync(join(store.path, "tmp"))).toEqual([]);
+}, 60_000);
 
 test("GC-1: a purge frees what the dry run said, and names what can no longer be undone", async () => {
   const { store, folder } = await makeShop();

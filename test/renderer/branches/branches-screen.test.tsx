@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { BranchDetail, BranchView } from "#shared/views.ts";
+import { selectDatabase } from "../../../src-renderer/app-state.ts";
 import { resetBranchesView } from "../../../src-renderer/branches/branches-view.ts";
 import { fleet, plainBranch } from "../support/branch-samples.ts";
 import { FakeFailure, type FakeHandlers } from "../support/fake-api.ts";
@@ -80,6 +81,26 @@ test("BRANCHES-2: the fork dialog checks the name, sends what was chosen and sho
   await expect.element(row(/^try-c/)).toHaveAttribute("aria-selected", "true");
   await expect.element(page.getByText("Forked try-c from try-a")).toBeVisible();
   await vi.waitFor(() => expect(document.activeElement).toBe(grid().element()));
+});
+
+test("KEYS-7: keys of an open menu do not move the list behind it, nor open it again", async () => {
+  vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const made = { ...plainBranch(2, "try-a", 1), checkout: { ...plainBranch(2, "try-a", 1).checkout, state: "clean" as const } };
+  renderApp(
+    "branches",
+    hostOf(SMALL, { "branch.checkout": () => ({ ...result(7, "Checked out"), branch: made, path: "/x/try-a.db", checkout: "rebuilt" }) }),
+  );
+  await row(/^try-a/).click();
+  focusGrid();
+  await userEvent.keyboard("{Enter}");
+  await expect.element(page.getByRole("menu")).toBeVisible();
+  await userEvent.keyboard("{ArrowDown}{ArrowDown}open{Enter}");
+  await expect.element(page.getByText("Copied path of try-a")).toBeVisible();
+  await expect.element(page.getByRole("menu")).not.toBeInTheDocument();
+  await expect.element(row(/^try-a/)).toHaveAttribute("aria-selected", "true");
+  // What was made is known at once: no event tells of a new file.
+  await expect.element(row(/^try-a.*Clean/)).toBeVisible();
+  vi.restoreAllMocks();
 });
 
 test("BRANCHES-3: F2 renames in place; Escape and unchanged names send nothing", async () => {
@@ -218,4 +239,16 @@ test("SHELL-7: the palette runs a command on the focused branch and finds branch
   await userEvent.keyboard("{Control>}k{/Control}");
   await userEvent.keyboard("set stat{Enter}");
   await expect.element(page.getByRole("dialog", { name: "Status of try-b" })).toBeVisible();
+});
+
+test("BRANCHES-11: another database starts with its main selected, wherever the focus was", async () => {
+  const other = [{ ...plainBranch(9, "main", null), database: "other" }];
+  renderApp("branches", {
+    ...hostOf(SMALL),
+    "branch.list": ({ database }) => ({ branches: database === "other" ? other : SMALL, total: 1, lastOperation: 1 }),
+  });
+  await row(/^try-b/).click();
+  selectDatabase("other");
+  await expect.element(row(/^main/)).toHaveAttribute("aria-selected", "true");
+  await expect.element(page.getByRole("button", { name: "Fork", exact: true }).first()).toBeEnabled();
 });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { page } from "vitest/browser";
+import { page, userEvent } from "vitest/browser";
 import type { StoreView } from "#shared/views.ts";
 import { FakeFailure, type FakeHandlers } from "../support/fake-api.ts";
 import { renderApp } from "../support/render-app.tsx";
@@ -100,4 +100,29 @@ test("FIRSTRUN-5: into the open store, a name that it has already is refused whi
   await expect.element(page.getByRole("button", { name: "Import as ledger" })).toBeDisabled();
   await page.getByRole("button", { name: "Cancel" }).click();
   await expect.element(page.getByRole("treegrid")).toBeVisible();
+});
+
+test("SHELL-10: what was read from one store is not shown of the next one", async () => {
+  let store: StoreView | null = storeView();
+  const other = storeView({ uid: "other", path: "/home/you/evals/nightly.coppice" });
+  renderApp("branches", {
+    "app.hello": () => helloView({ store }),
+    "store.status": () => store ?? storeView(),
+    "store.close": () => {
+      store = null;
+      return null;
+    },
+    "store.open": () => {
+      store = other;
+      return other;
+    },
+    "database.list": () => [databaseView(store === other ? { name: "nightly-runs", uid: "n" } : {})],
+  });
+  await expect.element(page.getByRole("button", { name: "Database shop" })).toBeVisible();
+  await userEvent.keyboard("{Control>}k{/Control}");
+  await userEvent.keyboard("another store{Enter}");
+  await page.getByRole("button", { name: /^nightly.coppice/ }).click();
+  await expect.element(page.getByRole("button", { name: "Database nightly-runs" })).toBeVisible();
+  await expect.element(page.getByRole("contentinfo")).toMatchTextContent(/nightly\.coppice/);
+  await expect.element(page.getByRole("button", { name: "Database shop" })).not.toBeInTheDocument();
 });

@@ -9,7 +9,8 @@ import { COMMANDS } from "../../../src-renderer/commands/commands.ts";
 import { shortcutOf } from "../../../src-renderer/commands/keyboard.ts";
 import { findBranches } from "../../../src-renderer/shell/palette.tsx";
 import { parseLayout } from "../../../src-renderer/shell/session.ts";
-import { toasts } from "../../../src-renderer/ui/toasts.ts";
+import { orderDropped } from "../../../src-renderer/shell/drop-target.tsx";
+import { showError, toasts } from "../../../src-renderer/ui/toasts.ts";
 import { fleet, plainBranch } from "../support/branch-samples.ts";
 import { FakeFailure, installFakeApi } from "../support/fake-api.ts";
 import { helloView } from "../support/sample-store.ts";
@@ -97,6 +98,19 @@ test("SHELL-4: an act on many is one toast; its Undo goes backwards", async () =
   expect(shown().map((toast) => toast.text)).toEqual(["Deleted 3"]);
   shown()[0]?.action?.run();
   await expect.poll(() => fake.inputsOf("operation.undo").map((input) => input.operation)).toEqual([3, 2, 1]);
+});
+
+test("SHELL-1: the same failure met again takes the place of its first report; another one stands beside it", () => {
+  for (const message of ["Rename: busy", "Rename: busy", "Rename: gone"]) showError(new FakeFailure("checkout-busy", message).view, null);
+  expect(shown().map((toast) => toast.text)).toEqual(["Rename: busy", "Rename: gone"]);
+});
+
+const orderNames = (...given: string[]) => orderDropped(given.map((name) => ({ name }))).map((file) => file.name);
+
+test("SHELL-9: of dropped files the database is taken, with the side files that belong to it", () => {
+  expect(orderNames("a.db-wal", "other.db-wal", "a.db", "a.db-shm")).toEqual(["a.db", "a.db-wal", "a.db-shm"]);
+  expect(orderNames("a.db-wal")).toEqual(["a.db-wal"]);
+  expect(orderNames()).toEqual([]);
 });
 
 test("SHELL-5: a host of another contract version is refused", async () => {
