@@ -119,10 +119,12 @@ export class FilePlan {
     const version = file ? await unsavedWork(this.#parts, file, fact.content, { kind: "autosave", message: null, meta: {} }) : null;
     const saved: VersionRef = version ? newVersion(this.versions.push(version) - 1) : fact.content;
     if (version || fact.content !== fact.base) this.autosave = { branch: place.branch.id, version: saved, base: fact.base };
-    this.facts.push({
-      branch: place.branch.id,
-      fact: { base: fact.base, content: saved, fingerprint: file ? await file.held.fingerprint() : null },
-    });
+    // Where nothing was saved, what is known about the file stays true.
+    if (version)
+      this.facts.push({
+        branch: place.branch.id,
+        fact: { base: fact.base, content: saved, fingerprint: (await file?.held.fingerprint()) ?? null },
+      });
     this.#planned[at] = { place, effect, file, saved, base: fact.base };
     reach("move:autosaved");
   }

@@ -21,6 +21,9 @@ import { discardVersions } from "./operation.ts";
 import { temporaryPath, type Parts } from "./parts.ts";
 import { placeName, type Place } from "./resolve.ts";
 
+/** Pages that go to a held file at a time: few messages, bounded memory. */
+const PATCH_BATCH_BYTES = 4 * 1024 * 1024;
+
 /** How the file's state came about: shown to users. */
 export type FileChange = "none" | "already current" | "rebuilt" | `patched ${number} page${"" | "s"}`;
 
@@ -209,7 +212,7 @@ function readBatch(source: ChainReader, wanted: readonly number[]): PageBatch {
 /** Every page that two versions do not share, as `source` (one of the two) has it; page 1 always, for its stamp. */
 async function* pagesOf(source: ChainReader, numbers: Uint32Array): AsyncIterable<PageBatch> {
   const wanted = [1, ...Array.from(numbers).filter((number) => number > 1 && number <= source.pageCount)];
-  for (const chunk of chunksOf(wanted, LIMITS.framePagesMax)) yield readBatch(source, chunk);
+  for (const chunk of chunksOf(wanted, PATCH_BATCH_BYTES / source.pageSize)) yield readBatch(source, chunk);
 }
 
 /**
