@@ -2,10 +2,9 @@
 import { dirname, join } from "node:path";
 import type { RequestInput, RequestOutput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
-import type { CheckoutFact } from "../catalog/records.ts";
+import type { CheckoutFact, VersionRecord } from "../catalog/records.ts";
 import { sidePaths } from "../checkouts/side-files.ts";
 import { checkoutBusy } from "../checkouts/sqlite-locks.ts";
-import { EngineError } from "../io/errors.ts";
 import { materialise } from "../segments/materialise.ts";
 import type { Work } from "../segments/page-source.ts";
 import { currentView, operationView } from "./branch-views.ts";
@@ -130,36 +129,57 @@ export async function openVersion(parts: Parts, input: RequestInput<"checkpoint.
   const number = resolveAt(parts, place, input.at);
   const version = versionOf(parts, place, number);
   const path = parts.paths.readonlyFile(Buffer.from(place.database.uid).toString("hex"), number);
-  if (parts.disk.stat(path)?.size === version.pageSize * version.pageCount) return { path };
+  if (isUntouched(parts, path, version)) return { path };
   const finished = temporaryPath(parts, `readonly-${number}.db`);
   await materialise(
     await parts.lineages.reader(place.database.id, number),
     { disk: parts.disk, native: parts.native, path: finished, journal: "rollback", changeCounter: number, checksum: version.checksum },
     work,
   );
+  dateLikeVersion(parts, finished, version);
   parts.disk.setMode(finished, 0o444);
   parts.disk.makeDirectory(dirname(path));
+  for (const side of Object.values(sidePaths(path))) parts.disk.remove(side);
   evictReadonlyFiles(parts, dirname(path), LIMITS.readonlyBytesMax - version.pageSize * version.pageCount);
   parts.disk.rename(finished, path);
   return { path };
 }
 
+/**
+ * Mode 0444 does not keep root from writing. A read-only file is dated like its version, to the second, so that a write
+ * shows.
+ */
+function dateLikeVersion(parts: Parts, path: string, version: VersionRecord): void {
+  const file = parts.disk.open(path, "r+");
+  try {
+    parts.disk.setModified(file, BigInt(seconds(version.createdAt)) * 1_000_000_000n);
+  } finally {
+    parts.disk.close(file);
+  }
+}
+
+function isUntouched(parts: Parts, path: string, version: VersionRecord): boolean {
+  const stat = parts.disk.stat(path);
+  const isDatedLikeVersion = stat !== null && stat.mtimeNs === BigInt(seconds(version.createdAt)) * 1_000_000_000n;
+  const { wal, journal } = sidePaths(path);
+  return (
+    isDatedLikeVersion &&
+    stat.size === version.pageSize * version.pageCount &&
+    !parts.disk.stat(wal)?.size &&
+    !parts.disk.stat(journal)?.size
+  );
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
 /** Oldest first, until the rest fits. A file that is open stays readable for who has it open. */
 function evictReadonlyFiles(parts: Parts, folder: string, budget: number): void {
   const files = parts.disk.list(folder).map((name) => ({ path: join(folder, name), stat: parts.disk.stat(join(folder, name)) }));
-  files.sort((a, b) => Number((a.stat?.mtimeNs ?? 0n) - (b.stat?.mtimeNs ?? 0n)));
+  files.sort((a, b) => Number((a.stat?.ctimeNs ?? 0n) - (b.stat?.ctimeNs ?? 0n)));
   let total = files.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
   for (const { path, stat } of files) {
     if (total <= budget) return;
     parts.disk.remove(path);
     total -= stat?.size ?? 0;
   }
-}
-
-export function refuseInsideStore(parts: Parts, file: string): void {
-  if (!`${file}/`.startsWith(`${parts.paths.root}/`)) return;
-  throw new EngineError("bad-argument", `"${file}" is inside the store's own folder`, {
-    hint: "Choose a place outside the store",
-    untouched: "Nothing was written.",
-  });
 }

@@ -96,6 +96,7 @@ function describeMove(move: Move, names: NamesThen): string {
   const branch = names.branch(move.branch);
   switch (move.ref) {
     case "head":
+      if (move.before === move.after) return `${branch}: the file and its unsaved work, at ${versionWord(move.after)}`;
       return `${branch}: ${versionWord(move.before)} → ${versionWord(move.after)}`;
     case "branch-state":
       return `${branch}: ${stateWords(move.before, move.after)}`;

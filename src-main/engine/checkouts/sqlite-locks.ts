@@ -265,7 +265,8 @@ function asEngineError(path: string, error: unknown): EngineError {
   // No room for the WAL's index, which a first connection makes.
   const isFull = kind === "FULL" || error.code === "SQLITE_IOERR_SHMSIZE";
   const code = isFull ? "disk-full" : ["READONLY", "PERM", "CANTOPEN", "AUTH"].includes(kind) ? "permission-denied" : "io-failed";
-  return new EngineError(code, `Cannot lock ${path}: ${error.message}`, {
+  return new EngineError(code, `Cannot lock ${path}: ${isFull ? "the disk is full" : error.message}`, {
+    ...(isFull ? { hint: "Free some space, then try again." } : {}),
     untouched: `${path} is unchanged.`,
     details: { path },
     cause: error,

@@ -227,7 +227,9 @@ test("OUT-1: no side files, the journal mode of the import, never unsaved work",
   await store.export({ ...SHOP, file: out, overwrite: true });
   expect(await codeOf(store.export({ ...SHOP, file: join(store.path, "x.db") }))).toBe("bad-argument");
   const { path } = await store.openCheckpoint({ ...SHOP, at: "v1" });
-  chmodSync(path, 0o444);
+  chmodSync(path, 0o644);
+  execute(path, "DELETE FROM notes WHERE id > 1");
+  expect((await store.openCheckpoint({ ...SHOP, at: "v1" })).path).toBe(path);
   const look = new Database(path, { readonly: true });
   expect(look.prepare("SELECT count(*) FROM notes").pluck().get()).toBe(100);
   look.close();
