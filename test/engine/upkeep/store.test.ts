@@ -238,11 +238,11 @@ test("OUT-1: no side files, the journal mode of the import, never unsaved work",
 
 test("LIBRARY-1: the README's example runs as printed", async () => {
   const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
-  const example = /```ts\n(import \{ openStore[\s\S]*?)```/.exec(readme)?.[1];
+  const example = /```ts\n(import \{[\s\S]*?)```/.exec(readme)?.[1];
   expect(example).toBeDefined();
   const folder = temporaryFolder();
   const library = import.meta.resolve("#engine/store.ts");
-  makeNotes(join(folder, "shop.db"));
+  execute(join(folder, "shop.db"), "CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('anna')");
   const script = join(folder, "example.mjs");
   writeFileSync(script, (example ?? "").replace('"coppice"', JSON.stringify(library)));
   const { spawnSync } = await import("node:child_process");
