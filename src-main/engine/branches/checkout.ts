@@ -96,8 +96,11 @@ async function clearNamesakesFile(parts: Parts, place: Place): Promise<void> {
   for (const branch of parts.catalog.branches.trashedByName(place.database.id, place.branch.name)) {
     if (!parts.catalog.fact(branch.id)) continue;
     const former = { database: place.database, branch };
-    await saveTrashedWork(parts, former);
-    await withFile(parts, former, "exclusive", undefined, async (file) => file?.held.remove());
+    await withFile(parts, former, "exclusive", undefined, async (file) => {
+      if (!file) return;
+      await saveTrashedWork(parts, file);
+      await file.held.remove();
+    });
     return;
   }
 }

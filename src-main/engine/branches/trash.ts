@@ -8,8 +8,8 @@ import { verbResult } from "./branch-views.ts";
 import { FilePlan } from "./file-plan.ts";
 import { commit } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
-import { findBranch, findDatabase, guardProtected, type Place } from "./resolve.ts";
-import { unsavedWork, withFile } from "./working-file.ts";
+import { findBranch, findDatabase, guardProtected } from "./resolve.ts";
+import { unsavedWork, type HeldFile } from "./working-file.ts";
 
 /** Names that a refusal lists. */
 const NAMES_SHOWN_MAX = 5;
@@ -112,13 +112,12 @@ function wasUsed(parts: Parts, branch: BranchRecord, at: UnixMs): boolean {
 }
 
 /** Unsaved work of a trashed branch whose file is still there becomes a version, before the file is removed. */
-export async function saveTrashedWork(parts: Parts, place: Place): Promise<void> {
-  await withFile(parts, place, "write", undefined, async (file) => {
-    const version = file && (await unsavedWork(parts, file, file.fact.content, { kind: "autosave", message: null, meta: {} }));
-    if (!file || !version) return;
-    const fact = { base: file.fact.base, content: newVersion(), fingerprint: await file.held.fingerprint() };
-    await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
-  });
+export async function saveTrashedWork(parts: Parts, file: HeldFile): Promise<void> {
+  const { place } = file;
+  const version = await unsavedWork(parts, file, file.fact.content, { kind: "autosave", message: null, meta: {} });
+  if (!version) return;
+  const fact = { base: file.fact.base, content: newVersion(), fingerprint: await file.held.fingerprint() };
+  await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
 }
 
 export function listTrash(parts: Parts): TrashView[] {

@@ -135,6 +135,8 @@ function keepUndoable(catalog: Catalog, kept: KeptVersions, request: GarbageRequ
 /** Versions that an operation's undo or redo needs. */
 function versionsOf(operation: OperationRecord): VersionNumber[] {
   const numbers: VersionNumber[] = operation.autosave ? [operation.autosave.version, operation.autosave.base] : [];
+  // Saved before a file was taken away: reached by its number.
+  if (operation.kind === "autosave") numbers.push(...operation.newVersions);
   for (const move of operation.moves) {
     if (move.ref !== "head" && move.ref !== "checkpoint") continue;
     for (const version of [move.before, move.after]) if (typeof version === "number") numbers.push(version);

@@ -10,6 +10,7 @@ import { commit } from "../branches/operation.ts";
 import type { Parts } from "../branches/parts.ts";
 import type { Place } from "../branches/resolve.ts";
 import { saveTrashedWork } from "../branches/trash.ts";
+import { holdFile, type HeldFile } from "../branches/working-file.ts";
 import { planGarbage, type GarbagePlan } from "../catalog/garbage.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
@@ -47,19 +48,32 @@ async function collect(parts: Parts, input: RequestInput<"store.gc">, work: Phas
     const plan = makePlan();
     return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
   }
-  for (const place of trashedPlaces(parts, due)) await parts.writers.whilePublishing(() => saveTrashedWork(parts, place));
-  return parts.writers.whileAlone(async () => {
-    await breathe(work);
-    const before = await storeBytes(parts);
-    const checkouts = trashedPlaces(parts, due);
-    const plan = makePlan();
-    if (!plan.empty) await commit(parts, "purge", null, { moves: [], purge: plan.purge });
-    reach("gc:committed");
-    const removed = await removeFiles(parts, checkouts);
-    parts.catalog.shrink();
-    parts.lineages.forget();
-    return report(parts, due, plan, removed, before - (await storeBytes(parts)), false);
-  });
+  const files: HeldFile[] = [];
+  try {
+    // Held from before their work is saved until they are gone, so that nobody writes to them in between.
+    for (const place of trashedPlaces(parts, due)) await holdTrashedFile(parts, place, files);
+    return await parts.writers.whileAlone(async () => {
+      await breathe(work);
+      const before = await storeBytes(parts);
+      const plan = makePlan();
+      if (!plan.empty) await commit(parts, "purge", null, { moves: [], purge: plan.purge });
+      reach("gc:committed");
+      const removed = await removeFiles(parts, files);
+      parts.catalog.shrink();
+      parts.lineages.forget();
+      return report(parts, due, plan, removed, before - (await storeBytes(parts)), false);
+    });
+  } finally {
+    for (const { held } of files) await held.release();
+  }
+}
+
+/** An expired branch kept its file: what only the file holds becomes a version before anything is removed. */
+async function holdTrashedFile(parts: Parts, place: Place, files: HeldFile[]): Promise<void> {
+  const file = await holdFile(parts, place, "exclusive");
+  if (!file) return;
+  files.push(file);
+  await parts.writers.whilePublishing(() => saveTrashedWork(parts, file));
 }
 
 function dueTrash(parts: Parts, all: boolean): DueTrash {
@@ -87,18 +101,9 @@ interface RemovedFiles {
   readonly bytes: number;
 }
 
-async function removeFiles(parts: Parts, checkouts: readonly Place[]): Promise<RemovedFiles> {
-  let removedCheckouts = 0;
-  for (const place of checkouts) {
-    const path = parts.paths.checkout(place.database.name, place.branch.name);
-    if (!parts.disk.stat(path)) continue;
-    const held = await parts.files.hold(path, "exclusive", LIMITS.checkoutBusyWaitMs);
-    try {
-      await held.remove();
-      removedCheckouts += 1;
-    } finally {
-      await held.release();
-    }
+async function removeFiles(parts: Parts, files: readonly HeldFile[]): Promise<RemovedFiles> {
+  for (const { held } of files) {
+    await held.remove();
     reach("gc:file-removed");
   }
   let segments = 0;
@@ -109,7 +114,7 @@ async function removeFiles(parts: Parts, checkouts: readonly Place[]): Promise<R
     segments += 1;
     bytes += size;
   }
-  return { checkouts: removedCheckouts, segments, bytes };
+  return { checkouts: files.length, segments, bytes };
 }
 
 /** Segment files that no version names, once `going` have gone. */

@@ -153,6 +153,8 @@ test("TTL-1: an expired branch goes to the trash at the next opening, and its un
     now += 25 * 3_600_000;
     await again.gc({ dryRun: false });
     expect({ file: existsSync(path), trash: await again.trash({}) }).toEqual({ file: false, trash: [] });
+    await again.fork({ ...SHOP, newBranch: "rescued", at: "v2" });
+    expect(count((await again.checkout({ database: "shop", branch: "rescued" })).path)).toBe(6);
   } finally {
     await again.close();
   }
