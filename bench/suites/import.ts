@@ -19,7 +19,7 @@ export const importSuite: Suite = {
     spawnSync("cp", [source, bench.path("copy.db")], { stdio: "inherit" });
     const copyMs = performance.now() - copyStart;
     spawnSync("rm", [bench.path("copy.db")]);
-    const child = spawnSync(process.execPath, [join(import.meta.dirname, "import-child.ts"), ENGINE, bench.path("import"), source], {
+    const child = spawnSync(process.execPath, [join(import.meta.dirname, "import-child.mjs"), ENGINE, bench.path("import"), source], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
     });

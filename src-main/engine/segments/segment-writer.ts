@@ -15,7 +15,7 @@ import { reach } from "../io/faults.ts";
 import { partName, type SegmentParts } from "./segment-parts.ts";
 
 /** Frames kept in memory before they are written. */
-const BUFFER_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 
 /** Where a written segment is: what its version's record says about it. */
 export type StoredSegment = NewVersion["segment"];
@@ -115,8 +115,11 @@ export class SegmentWriter {
 
   #flush(): void {
     this.#file ??= this.#create(this.#partFrames.length - 1);
-    this.#parts.disk.write(this.#file, Buffer.concat(this.#pending), this.#written);
-    this.#written += this.#pendingBytes;
+    // One by one: joining them would make as much garbage again as the whole segment has bytes.
+    for (const piece of this.#pending) {
+      this.#parts.disk.write(this.#file, piece, this.#written);
+      this.#written += piece.length;
+    }
     this.#pending = [];
     this.#pendingBytes = 0;
   }
