@@ -81,6 +81,7 @@ test("JOURNEY-6: a fleet of 10,000 forks is one bundle, filtered and opened by k
   expect(await grid.getByRole("row").count()).toBeLessThan(80);
 
   await page.keyboard.press("ControlOrMeta+F");
+  await expect(page.getByRole("textbox", { name: FILTER })).toBeFocused();
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.insertText("status:pass name:attempt-04*");
   await expect(footer("1 of 10,001 branches")).toBeVisible();
@@ -90,7 +91,9 @@ test("JOURNEY-6: a fleet of 10,000 forks is one bundle, filtered and opened by k
   await expect(branchRow(page, "attempt-04217")).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("menu")).toBeVisible();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest("[role=menu]") !== null)).toBe(true);
   await page.keyboard.type("open");
+  await expect(page.getByRole("menuitem", { name: "Open: copy path" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(toast(page, "Copied path of attempt-04217")).toBeVisible();
   await page.keyboard.press("ControlOrMeta+F");

@@ -9,7 +9,10 @@ const FORKS = `for (const newBranch of ["try-a", "try-b", "other"]) await store.
 test("JOURNEY-12: after a kill the window, the store, the screen, the branch and the filter are back", async ({ startApp, folder }) => {
   const first = await openShop(folder, startApp, FORKS);
   await first.page.keyboard.press("ControlOrMeta+F");
+  const filter = first.page.getByRole("textbox", { name: "Filter branches" });
+  await expect(filter).toBeFocused();
   await first.page.keyboard.insertText("try");
+  await expect(filter).toHaveValue("try");
   await branchRow(first.page, "try-b").click();
   await first.page.getByRole("radio", { name: "Flat" }).click();
   await first.electron?.evaluate(({ BrowserWindow }) =>
@@ -19,6 +22,7 @@ test("JOURNEY-12: after a kill the window, the store, the screen, the branch and
   const saved = () => (existsSync(settings) ? readFileSync(settings, "utf8") : "");
   await expect.poll(saved).toMatch(/flat/);
   await expect.poll(saved).toMatch(first.electron ? /"width": 1150/ : /try-b/);
+  await expect.poll(saved).toMatch(/filter[^,]*try/);
   await first.kill();
 
   const again = await startApp();
