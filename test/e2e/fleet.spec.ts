@@ -97,6 +97,7 @@ test("JOURNEY-6: a fleet of 10,000 forks is one bundle, filtered and opened by k
   await page.keyboard.press("Enter");
   await expect(toast(page, "Copied path of attempt-04217")).toBeVisible();
   await page.keyboard.press("ControlOrMeta+F");
+  await expect(page.getByRole("textbox", { name: FILTER })).toBeFocused();
   await page.keyboard.press("ControlOrMeta+V");
   await expect(page.getByRole("textbox", { name: FILTER })).toHaveValue(/attempt-04217\.db$/);
   const path = await page.getByRole("textbox", { name: FILTER }).inputValue();
