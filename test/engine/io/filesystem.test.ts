@@ -32,7 +32,7 @@ test("FILESYSTEM-2: the innermost mount counts, the later one when two stand at 
 });
 
 test("FILESYSTEM-3: folders that another program copies elsewhere are known by their names", () => {
-  expect(findSyncProgram("/home/me/Dropbox/work/store")).toBe("Dropbox");
+  expect(findSyncProgram("/home/me/Dropbox/data/store")).toBe("Dropbox");
   expect(findSyncProgram("C:\\Users\\me\\OneDrive - Company\\store")).toBe("OneDrive");
   expect(findSyncProgram("/Users/me/Library/Mobile Documents/com~apple~CloudDocs/store")).toBe("iCloud Drive");
   expect(findSyncProgram("/Users/me/Library/CloudStorage/GoogleDrive-me@example.org/store")).toBe("Google Drive");

@@ -86,7 +86,7 @@ test("FIRSTRUN-4: from a path to the imported database: report first, name judge
   await page.getByRole("button", { name: "Import as kept" }).click();
   await expect.element(page.getByRole("treegrid")).toBeVisible();
   await expect.element(page.getByText("Created kept")).toBeVisible();
-  expect(api.inputsOf("store.open")).toEqual([{ spec: "/home/you/work/shop.coppice" }]);
+  expect(api.inputsOf("store.open")).toEqual([{ spec: "/home/you/data/shop.coppice" }]);
   await vi.waitFor(() => expect(api.inputsOf("database.create")).toMatchObject([{ database: "kept" }]));
 });
 

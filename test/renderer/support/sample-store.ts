@@ -13,7 +13,7 @@ export function helloView(rest: Partial<RequestOutput<"app.hello">> = {}): Reque
     host: "electron",
     home: "/home/you",
     recent: [
-      { path: "/home/you/work/shop.coppice", openedAt: Date.now() - 300_000, exists: true, databases: 3, branches: 1_803 },
+      { path: "/home/you/data/shop.coppice", openedAt: Date.now() - 300_000, exists: true, databases: 3, branches: 1_803 },
       { path: "/home/you/evals/nightly.coppice", openedAt: Date.now() - 2 * 86_400_000, exists: true, databases: 1, branches: 10_412 },
       { path: "/media/usb/sandbox.coppice", openedAt: Date.now() - 12 * 86_400_000, exists: false, databases: 1, branches: 4 },
     ],

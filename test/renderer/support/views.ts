@@ -7,8 +7,8 @@ const HOUR = 60 * MINUTE;
 
 export function storeView(rest: Partial<StoreView> = {}): StoreView {
   const base = {
-    spec: "/home/you/work/shop.coppice",
-    path: "/home/you/work/shop.coppice",
+    spec: "/home/you/data/shop.coppice",
+    path: "/home/you/data/shop.coppice",
     uid: "5f0c9a7d21b84e6c9d3a1b2c3d4e5f60",
     formatVersion: 1,
   };
@@ -60,7 +60,7 @@ export function branchView(rest: Partial<BranchView> = {}): BranchView {
     checkpoints: 3,
     checkout: {
       state: "unsaved",
-      path: "/home/you/work/shop.coppice/checkouts/shop/try-split.db",
+      path: "/home/you/data/shop.coppice/checkouts/shop/try-split.db",
       base: 219,
       fileBytes: 242_647_040,
       walBytes: 1_258_291,
