@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { nameProblem, parseAt, type NameKind } from "./ids.ts";
+import type * as bench from "./bench-views.ts";
 import type * as view from "./views.ts";
 
 const name = (kind: NameKind) =>
@@ -89,6 +90,12 @@ export interface RequestOutputs {
   "operation.preview": view.UndoPreview;
   "operation.undo": view.UndoResult;
   "operation.redo": view.UndoResult;
+  "bench.suites": { readonly suites: readonly bench.BenchSuiteView[]; readonly references: readonly bench.BenchReference[]; readonly folder: string };
+  "bench.start": bench.BenchRunHead;
+  "bench.stop": null;
+  "bench.runs": readonly bench.BenchRunHead[];
+  "bench.run": bench.BenchRun;
+  "bench.remove": null;
   "job.list": readonly view.JobView[];
   "job.cancel": null;
 }
@@ -183,6 +190,21 @@ export const REQUESTS = {
     waitMs,
   }),
   "operation.redo": v.object({ database: v.optional(database), waitMs }),
+  /** `folder`: where runs go when none is named. */
+  "bench.suites": v.object({}),
+  /** Starts a run in a process of its own; `folder` is on the disk to measure. One run at a time. */
+  "bench.start": v.object({
+    suite: v.picklist(["goals", "cow", "isolation", "branchbench", "micro", "density", "write-amplification"]),
+    size: v.picklist(["quick", "S", "M", "L"]),
+    options: v.optional(v.record(v.string(), v.string())),
+    folder: v.optional(path),
+  }),
+  /** Keeps what was measured, as a partial run. */
+  "bench.stop": v.object({ run: v.string() }),
+  /** Newest first, the running one included. */
+  "bench.runs": v.object({}),
+  "bench.run": v.object({ run: v.string() }),
+  "bench.remove": v.object({ run: v.string() }),
   "job.list": v.object({}),
   "job.cancel": v.object({ id: v.string() }),
 } as const satisfies Record<keyof RequestOutputs, v.GenericSchema>;
@@ -198,6 +220,7 @@ export type HostEvent =
   /** Files of these branches changed (unsaved work appeared or went). */
   | { readonly type: "checkouts-changed"; readonly database: string; readonly branches: readonly string[] }
   | { readonly type: "job"; readonly job: view.JobView }
+  | { readonly type: "bench"; readonly update: bench.BenchUpdate }
   /** A command chosen in the application menu. */
   | { readonly type: "command"; readonly command: string }
   /** A file was given to the app from outside: by argument, or opened with it. */
