@@ -52,6 +52,7 @@ export interface RequestOutputs {
   "store.demo": view.StoreView;
   "store.close": null;
   "store.status": view.StoreView;
+  "store.repair": view.RepairReport;
   "store.doctor": view.DoctorView;
   "store.verify": view.VerifyReport;
   "store.gc": view.GcReport;
@@ -116,6 +117,8 @@ export const REQUESTS = {
   "store.demo": v.object({}),
   "store.close": v.object({}),
   "store.status": v.object({}),
+  /** A store whose catalog is lost or damaged gets a new one. It must not be open. */
+  "store.repair": v.object({ spec: path }),
   "store.doctor": v.object({}),
   "store.verify": v.object({}),
   "store.gc": v.object({ dryRun: v.boolean(), purgeAllTrash: v.optional(v.boolean()) }),

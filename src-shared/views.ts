@@ -297,6 +297,19 @@ export interface VerifyReport {
   readonly problems: readonly VerifyProblem[];
 }
 
+export interface RepairReport {
+  /** False when the catalog is sound: then nothing was done. */
+  readonly repaired: boolean;
+  /** What was wrong with the catalog, or that nothing was. */
+  readonly reason: string;
+  /** Where the damaged catalog lies now; null when there was none. */
+  readonly catalogKept: string | null;
+  readonly databases: readonly { readonly name: string; readonly versions: number; readonly branches: number; readonly files: number }[];
+  /** Segment files that fit nowhere, moved to `kept/segments`. */
+  readonly segmentsKept: number;
+  readonly problems: readonly VerifyProblem[];
+}
+
 export interface DoctorView {
   readonly program: string;
   readonly node: string;

@@ -11,7 +11,8 @@ export function findStoreSpec(given: string | undefined, workingFolder: string =
   if (named !== undefined) return named;
   for (let folder = resolve(workingFolder); ; folder = dirname(folder)) {
     const candidate = join(folder, STORE_FOLDER);
-    if (existsSync(join(candidate, "catalog.db"))) return candidate;
+    // A store that lost its catalog is still the one that is meant.
+    if (existsSync(join(candidate, "catalog.db")) || existsSync(join(candidate, "segments"))) return candidate;
     if (dirname(folder) === folder) return null;
   }
 }

@@ -71,7 +71,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   let cli: Cli | null = null;
   const program = buildProgram(() => (cli ??= new Cli(terminal, program.opts<GlobalOptions>())));
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(withoutLateHelp(program, args), { from: "user" });
     return (cli as Cli | null)?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && isHelp(error)) return args.length === 0 ? 2 : 0;
@@ -82,6 +82,13 @@ export async function runCli(args: readonly string[]): Promise<number> {
   } finally {
     terminal.endProgress();
   }
+}
+
+/** Help is asked about a verb that does not exist: the answer is that it does not, not the help of another. */
+function withoutLateHelp(program: Command, args: readonly string[]): readonly string[] {
+  const [first] = args;
+  const isUnknown = first !== undefined && !first.startsWith("-") && findVerb(program, [first]) === undefined;
+  return isUnknown ? args.filter((word) => word !== "--help" && word !== "-h") : args;
 }
 
 /** How to print is needed before, and also when, the command line cannot be parsed. */

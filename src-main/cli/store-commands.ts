@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { formatBytes } from "#shared/units.ts";
-import type { DoctorView, GcReport, StoreView, UsageView, VerifyReport } from "#shared/views.ts";
+import type { DoctorView, GcReport, RepairReport, StoreView, UsageView, VerifyReport } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
 import { parseDatabaseName } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
-import { findStoreSpec, STORE_FOLDER } from "./locate-store.ts";
+import { findStoreSpec, requireStoreSpec, STORE_FOLDER } from "./locate-store.ts";
 import { formatAgo, formatCount, formatFacts, formatTable, plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -38,6 +38,10 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .command("verify")
     .description("read every version and check it against its checksum")
     .action(() => verify(cli()));
+  program
+    .command("repair")
+    .description("give a store whose catalog is lost or damaged a new one, made of its segments and checkouts; deletes nothing")
+    .action(() => repair(cli()));
   program
     .command("doctor")
     .description("what Coppice found on this machine, and who holds files of the store")
@@ -72,6 +76,24 @@ async function verify(cli: Cli): Promise<void> {
     if (!report.ok) cli.exitCode = 1;
     return report;
   }, showVerify);
+}
+
+async function repair(cli: Cli): Promise<void> {
+  const spec = requireStoreSpec(cli.options.store);
+  const { repairStore } = await import("#engine/store.ts");
+  const report = await cli.cancellable((work) => repairStore(spec, { actor: cli.options.actor, ownProcess: true }, work));
+  for (const { object, problem } of report.problems) cli.terminal.warn(`${object}: ${problem}`);
+  cli.terminal.result(report, showRepair(report));
+}
+
+function showRepair(report: RepairReport): string {
+  if (!report.repaired) return `${report.reason}: nothing was done`;
+  const lines = report.databases.map(
+    ({ name, versions, branches, files }) =>
+      `${name}: ${plural(versions, "version")}, ${plural(branches, "branch", "branches")}, ${plural(files, "file")} kept as they are`,
+  );
+  const kept = report.catalogKept === null ? [] : [`The damaged catalog is kept as ${report.catalogKept}`];
+  return [`Made a new catalog (${report.reason})`, ...lines, ...kept].join("\n");
 }
 
 /** Works without a store too: then it is about the machine. */

@@ -8,7 +8,7 @@
 import { userInfo } from "node:os";
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
-import type { StoreView } from "#shared/views.ts";
+import type { RepairReport, StoreView } from "#shared/views.ts";
 import { listBranches, changedBranches } from "./branches/branch-lists.ts";
 import { branchDetail, databaseView } from "./branches/branch-views.ts";
 import { checkout, openVersion } from "./branches/checkout.ts";
@@ -88,13 +88,41 @@ export async function createStore(spec: string, options: OpenOptions = {}, ports
  * read-only. Errors: `store-not-found`, `store-newer`, `store-corrupt`, `bad-store-spec`, `permission-denied`.
  */
 export async function openStore(spec: string, options: OpenOptions = {}, ports: StorePorts = {}): Promise<Store> {
-  const { disk, native, clock, randomness } = machine(ports);
+  const { parts, temporary } = openParts(new StorePaths(locateStore(spec)), options, machine(ports));
+  if (!parts.catalog.readOnly) await reapExpired(parts, purgeTime(parts));
+  return new LocalStore(parts, temporary);
+}
+
+/**
+ * Makes a new catalog for a store that lost its own, or whose own is damaged, out of its segments and checkouts; see
+ * `upkeep/repair.ts`. The store must not be open anywhere. A sound store is left as it is.
+ */
+export async function repairStore(
+  spec: string,
+  options: OpenOptions = {},
+  work: PhasedWork = {},
+  ports: StorePorts = {},
+): Promise<RepairReport> {
   const paths = new StorePaths(locateStore(spec));
-  if (!disk.stat(paths.catalog))
-    throw new EngineError("store-not-found", `There is no store at ${paths.root}`, {
-      hint: "Make one first",
-      details: { path: paths.root },
-    });
+  const withParts = async <T>(act: (parts: Parts) => Promise<T>): Promise<T> => {
+    const { parts, temporary } = openParts(paths, options, machine(ports));
+    try {
+      return await act(parts);
+    } finally {
+      await new LocalStore(parts, temporary).close();
+    }
+  };
+  const { repairStore: repair } = await import("./upkeep/repair-store.ts");
+  return repair(paths, machine(ports), withParts, work);
+}
+
+/** Wires the engine on a store's folder. */
+function openParts(
+  paths: StorePaths,
+  options: OpenOptions,
+  { disk, native, clock, randomness }: Required<StorePorts>,
+): { readonly parts: Parts; readonly temporary: TemporaryFolder | null } {
+  if (!disk.stat(paths.catalog)) throw noCatalog(disk, paths);
   const catalog = Catalog.open(paths.catalog, { disk, native });
   const temporary = catalog.readOnly ? null : new TemporaryFolder(disk, native, paths.temporary);
   const temporaryFolder = temporary?.path ?? paths.temporary;
@@ -121,8 +149,18 @@ export async function openStore(spec: string, options: OpenOptions = {}, ports: 
     writers: new WritersGate(() => ProcessLock.open(paths.writersLock, { disk, native })),
     actor: options.actor ?? process.env["COPPICE_ACTOR"] ?? userName(),
   };
-  if (!catalog.readOnly) await reapExpired(parts, purgeTime(parts));
-  return new LocalStore(parts, temporary);
+  return { parts, temporary };
+}
+
+function noCatalog(disk: Disk, paths: StorePaths): EngineError {
+  const details = { path: paths.root };
+  return disk.stat(paths.segments) === null
+    ? new EngineError("store-not-found", `There is no store at ${paths.root}`, { hint: "Make one first", details })
+    : new EngineError("store-corrupt", `The store at ${paths.root} has lost its catalog`, {
+        hint: "Repair it: a new catalog is made of what its segments and checkouts prove.",
+        untouched: "Its segments and checkouts are as they were.",
+        details,
+      });
 }
 
 function machine(ports: StorePorts): Required<StorePorts> {

@@ -99,6 +99,8 @@ const OWN: OwnHandlers = {
     await opened.close();
     return null;
   },
+  "store.repair": ({ entry, jobs }, { spec }) =>
+    jobs.run({ title: "Repair the store", unit: "bytes" }, (work) => entry.repairStore(spec, work)),
   "store.doctor": ({ entry, opened }) => entry.diagnose(opened.store),
   "database.inspect": ({ entry, jobs, opened }, input) =>
     jobs.run({ title: `Inspect ${input.file}`, unit: "bytes" }, (work) =>

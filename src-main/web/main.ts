@@ -1,6 +1,7 @@
 /** `node out/main/web.js [--store SPEC] [--port N] [--open-file FILE]`: serves the screens to a browser of this computer. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { ERROR_CODES } from "#shared/error-codes.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { configFolder } from "#host/config-folder.ts";
 import { serveWeb, type WebHost } from "./serve.ts";
@@ -11,14 +12,22 @@ interface Arguments {
   readonly openFile: string | undefined;
 }
 
+const OPTIONS = { store: { type: "string" }, port: { type: "string", default: "0" }, "open-file": { type: "string" } } as const;
+
 function readArguments(): Arguments {
-  const { values } = parseArgs({
-    options: { store: { type: "string" }, port: { type: "string", default: "0" }, "open-file": { type: "string" } },
-  });
+  const values = parseOptions();
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new EngineError("bad-argument", `--port ${values.port}: expected a number from 0 to 65535`);
   return { store: values.store, port, openFile: values["open-file"] };
+}
+
+function parseOptions() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    throw new EngineError("bad-argument", error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 async function main(): Promise<void> {
@@ -60,5 +69,5 @@ try {
 } catch (error) {
   const hint = error instanceof EngineError && error.hint ? `\n${error.hint}` : "";
   console.error(`coppice: ${error instanceof Error ? error.message : String(error)}${hint}`);
-  process.exit(1);
+  process.exit(error instanceof EngineError ? ERROR_CODES[error.code].exit : 1);
 }

@@ -11,7 +11,9 @@ import { closeImport, importState } from "../import-report/import-session.ts";
 import { openStore } from "../shell/enter-store.ts";
 import { cx } from "../ui/cx.ts";
 import { RunningJob } from "../ui/running-job.tsx";
+import { formatPlural } from "../ui/format.ts";
 import { ErrorPanel } from "../ui/states.tsx";
+import { showToast } from "../ui/toasts.ts";
 import { RecentStores } from "./recent-stores.tsx";
 import { StoreForm } from "./store-form.tsx";
 import { Welcome } from "./welcome.tsx";
@@ -53,6 +55,21 @@ export function FirstRunScreen() {
     closeImport();
     void open("store", act, (error) => setAside({ kind: "store", folder, error }));
   };
+  const repair = (folder: string) =>
+    void open(
+      "store",
+      async () => {
+        const report = await api.request("store.repair", { spec: folder });
+        await openStore(api, "store.open", { spec: folder });
+        const { problems, repaired, databases } = report;
+        showToast({
+          text: repaired ? `Repaired: ${formatPlural(databases.length, "database")} in a new catalog` : "The catalog is sound",
+          detail: problems.length > 0 ? problems.map(({ object, problem }) => `${object}: ${problem}`).join("\n") : null,
+          tone: problems.length > 0 ? "warn" : "plain",
+        });
+      },
+      (error) => setAside({ kind: "store", folder, error }),
+    );
   const chooseFolder = async () => {
     if (hello.host === "web") {
       closeImport();
@@ -115,6 +132,7 @@ export function FirstRunScreen() {
               home={hello.home}
               busy={opening !== null}
               onOpen={openFolder}
+              onRepair={repair}
               onClose={() => setAside({ kind: "welcome" })}
             />
           ) : (

@@ -1,4 +1,4 @@
-import { FolderOpen, FolderPlus } from "lucide-react";
+import { FolderOpen, FolderPlus, Wrench } from "lucide-react";
 import { useState } from "react";
 import type { ErrorView } from "#shared/error-codes.ts";
 import { Button } from "../ui/button.tsx";
@@ -11,13 +11,16 @@ interface StoreFormProps {
   readonly home: string;
   readonly busy: boolean;
   readonly onOpen: (folder: string, create?: boolean) => void;
+  /** Gives the store a new catalog, and opens it. */
+  readonly onRepair: (folder: string) => void;
   readonly onClose: () => void;
 }
 
 /** Opens the store in a folder; where there is none, offers to make it there. Nothing is created without being asked for. */
-export function StoreForm({ folder, error, home, busy, onOpen, onClose }: StoreFormProps) {
+export function StoreForm({ folder, error, home, busy, onOpen, onRepair, onClose }: StoreFormProps) {
   const [typed, setTyped] = useState(folder);
   const trimmed = typed.trim();
+  const damaged = error?.code === "store-corrupt" && trimmed === folder;
   const missing = error?.code === "store-not-found" && trimmed === folder;
   return (
     <form
@@ -40,10 +43,21 @@ export function StoreForm({ folder, error, home, busy, onOpen, onClose }: StoreF
         onChange={(event) => setTyped(event.target.value)}
       />
       {error && !missing ? <ErrorPanel error={error} onRetry={error.retryable ? () => onOpen(folder) : null} /> : null}
+      {damaged ? (
+        <p className="text-xs text-ink-2">
+          Repair makes a new catalog of what segments and checkouts prove: versions, and the branches whose files are there. Names of
+          checkpoints and the operation log are lost with the old catalog, which is kept. No working file is changed.
+        </p>
+      ) : null}
       <div className="flex gap-2">
+        {damaged ? (
+          <Button variant="primary" icon={Wrench} busy={busy ? "Repairing…" : null} onClick={() => onRepair(folder)}>
+            Repair
+          </Button>
+        ) : null}
         <Button
           type="submit"
-          variant="primary"
+          variant={damaged ? "default" : "primary"}
           icon={missing ? FolderPlus : FolderOpen}
           disabled={trimmed === ""}
           busy={busy ? (missing ? "Creating…" : "Opening…") : null}

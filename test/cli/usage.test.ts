@@ -10,6 +10,7 @@ import { cli, cliError } from "./run-cli.ts";
 describe("CLI-5: what is not understood is refused with the nearest match, exit code 2, before any store is opened", () => {
   test.each([
     { args: ["forc", "shop", "x"], hint: "Did you mean fork?" },
+    { args: ["forc", "--help"], hint: "Did you mean fork?" },
     { args: ["fork", "shop", "x", "--tll", "3s"], hint: "Did you mean --ttl?" },
     { args: ["rollback", "shop", "--to", "v1", "--dryrun"], hint: "Did you mean --dry-run?" },
     { args: ["--jsn", "ls"], hint: "Did you mean --json?" },

@@ -20,11 +20,16 @@ async function runWebHost(args: readonly string[]): Promise<{ code: number | nul
   return { code, out: (out ?? []).join(""), err: (err ?? []).join("") };
 }
 
-test.each([{ args: ["--port", "70000"] }, { args: ["--no-such-option"] }, { args: ["surplus"] }, { args: ["--store", "/nothing/here"] }])(
+test.each([
+  { args: ["--port", "70000"], exit: 2 },
+  { args: ["--no-such-option"], exit: 2 },
+  { args: ["surplus"], exit: 2 },
+  { args: ["--store", "/nothing/here"], exit: 4 },
+])(
   "START-2: the web host refuses $args with one line, and offers no link",
-  async ({ args }) => {
+  async ({ args, exit }) => {
     const { code, out, err } = await runWebHost(args);
-    expect([code, out]).toEqual([1, ""]);
+    expect([code, out]).toEqual([exit, ""]);
     expect(err).toMatch(/^coppice: .+\n(.+\n)?$/);
   },
 );

@@ -59,6 +59,7 @@ if (parentPort) {
     openStore: openMemoryStore,
     createStore: openMemoryStore,
     inspectFile: ({ file }) => Promise.reject(new EngineError("file-not-found", `Inspect ${file}: there is no such file`)),
+    repairStore: () => Promise.reject(new EngineError("unsupported", "no repair here")),
     diagnose: () => Promise.reject(new EngineError("unsupported", "no doctor here")),
     fillDemo: () => Promise.resolve(),
   });

@@ -116,7 +116,7 @@ function putAside(parts: Parts, place: Place): string[] {
   if (!isThere && !parts.disk.stat(sides.wal)?.size && !parts.disk.stat(sides.journal)?.size) return [];
   const holders = parts.files.holders(path);
   if (holders.length > 0) throw checkoutBusy(path, holders);
-  const kept = join(parts.paths.root, "kept", `${place.database.name}-${place.branch.name.replaceAll("/", "-")}-${parts.clock.now()}.db`);
+  const kept = join(parts.paths.kept, `${place.database.name}-${place.branch.name.replaceAll("/", "-")}-${parts.clock.now()}.db`);
   parts.disk.makeDirectory(dirname(kept));
   for (const ending of ["-wal", "-journal", ""]) if (parts.disk.stat(path + ending)) parts.disk.rename(path + ending, kept + ending);
   parts.disk.remove(`${path}-shm`);

@@ -26,6 +26,10 @@ export class StorePaths {
   get readonlyFiles(): string {
     return join(this.root, "readonly");
   }
+  /** What was put aside and is never deleted by us. */
+  get kept(): string {
+    return join(this.root, "kept");
+  }
   get temporary(): string {
     return join(this.root, "tmp");
   }

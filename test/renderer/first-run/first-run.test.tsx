@@ -126,3 +126,29 @@ test("SHELL-10: what was read from one store is not shown of the next one", asyn
   await expect.element(page.getByRole("contentinfo")).toMatchTextContent(/nightly\.coppice/);
   await expect.element(page.getByRole("button", { name: "Database shop" })).not.toBeInTheDocument();
 });
+
+test("FIRSTRUN-6: a store that lost its catalog is repaired when that is pressed, and then opened", async () => {
+  let isRepaired = false;
+  const opened = closedHost("web");
+  const api = renderApp("branches", {
+    ...opened,
+    "store.open": (input) => {
+      if (!isRepaired) throw new FakeFailure("store-corrupt", "The store at /home/you/shop.coppice has lost its catalog");
+      return opened["store.open"]?.(input) ?? storeView();
+    },
+    "store.repair": () => {
+      isRepaired = true;
+      const databases = [{ name: "shop", versions: 3, branches: 2, files: 2 }];
+      return { repaired: true, reason: "There is no catalog", catalogKept: null, databases, segmentsKept: 0, problems: [] };
+    },
+  });
+  await page.getByRole("button", { name: /Open or create a store/ }).click();
+  await page.getByRole("textbox").fill("/home/you/shop.coppice");
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  await expect.element(page.getByText(/No working file is changed/)).toBeVisible();
+  expect(api.inputsOf("store.repair")).toEqual([]);
+  await page.getByRole("button", { name: "Repair" }).click();
+  await expect.element(page.getByRole("treegrid")).toBeVisible();
+  expect(api.inputsOf("store.repair")).toEqual([{ spec: "/home/you/shop.coppice" }]);
+  await expect.element(page.getByText("Repaired: 1 database in a new catalog")).toBeVisible();
+});
