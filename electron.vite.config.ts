@@ -12,6 +12,10 @@ const PROGRAMS = {
   cli: "src-main/cli/main.ts",
   "engine-worker": "src-main/host/engine-worker.ts",
   keeper: "src-main/engine/checkouts/keeper.ts",
+  "bench-child": "src-main/host/bench-child.ts",
+  "branchbench-sql": "bench/branchbench/branchbench-sql.ts",
+  "micro-sql": "bench/micro/micro-sql.ts",
+  "memory-child": "bench/goals/memory-child.ts",
   lib: "src-main/engine/store.ts",
 };
 
@@ -21,7 +25,8 @@ export default defineConfig({
       sourcemap: true,
       rolldownOptions: {
         input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, path]) => [name, at(path)])),
-        external: [/\.node$/],
+        // pg asks for its native client only when told to.
+        external: [/\.node$/, "pg-native"],
         // Flat, because workers and children are looked for beside the file that starts them.
         output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
       },

@@ -13,7 +13,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/{shared,engine,host,cli,tidy}/**/*.test.ts"],
+          include: ["test/{shared,engine,bench,host,cli,tidy}/**/*.test.ts"],
           exclude: ["**/*.deep.test.ts"],
           environment: "node",
           pool: "forks",
@@ -45,6 +45,7 @@ export default defineConfig({
             "radix-ui",
             "lucide-react",
             "cmdk",
+            "recharts",
             "valibot",
           ],
         },

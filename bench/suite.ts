@@ -2,14 +2,7 @@
  * What a suite declares and what a step of it may do. Suites say what is measured; `runner/` runs them for the terminal,
  * the screen and `npm run bench` alike.
  */
-import type {
-  BenchOptionView,
-  BenchSeries,
-  BenchSize,
-  BenchSuiteId,
-  BenchTable,
-  BenchUnit,
-} from "#shared/bench-views.ts";
+import type { BenchOptionView, BenchSeries, BenchSize, BenchSuiteId, BenchTable, BenchUnit } from "#shared/bench-views.ts";
 
 export interface Suite {
   readonly id: BenchSuiteId;

@@ -6,6 +6,7 @@ import type { Api } from "./api/api.ts";
 import { toErrorView } from "./api/api-error.ts";
 import { ApiProvider, applyHostEvent, createQueryClient } from "./api/queries.ts";
 import { appState, openImport, setConnection } from "./app-state.ts";
+import { followBenchRuns } from "./benchmarks/bench-runs.ts";
 import { followBranches } from "./branches/branch-list.ts";
 import { runCommand } from "./commands/commands.ts";
 import { listenToKeyboard } from "./commands/keyboard.ts";
@@ -49,6 +50,7 @@ function useSession(api: Api) {
         handleEvent(api, event);
       }),
       followBranches(api),
+      followBenchRuns(api),
       forgetOtherStores(queryClient),
       listenToKeyboard(api),
     ];

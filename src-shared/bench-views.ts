@@ -5,9 +5,11 @@
  */
 import type { UnixMs } from "./ids.ts";
 
-export type BenchSuiteId = "goals" | "cow" | "isolation" | "branchbench" | "micro" | "density" | "write-amplification";
+export const BENCH_SUITES = ["goals", "cow", "isolation", "branchbench", "micro", "density", "write-amplification"] as const;
+export type BenchSuiteId = (typeof BENCH_SUITES)[number];
 /** Quick ends in seconds and proves that everything works; its figures are no claim. */
-export type BenchSize = "quick" | "S" | "M" | "L";
+export const BENCH_SIZES = ["quick", "S", "M", "L"] as const;
+export type BenchSize = (typeof BENCH_SIZES)[number];
 /** Of one sample. `ms` milliseconds, `bytes` bytes, `per-second` operations in a second, `ratio` and `count` plain numbers. */
 export type BenchUnit = "ms" | "bytes" | "per-second" | "ratio" | "count";
 

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { nameProblem, parseAt, type NameKind } from "./ids.ts";
 import type * as bench from "./bench-views.ts";
+import type * as diff from "./diff-views.ts";
 import type * as view from "./views.ts";
 
 const name = (kind: NameKind) =>
@@ -28,6 +29,18 @@ const message = v.pipe(v.string(), v.maxLength(LIMITS.messageCharsMax));
 const meta = v.record(v.string(), v.string());
 const waitMs = v.optional(count(3_600_000));
 const on = { database, branch };
+/** One side of a comparison: see `DiffSideInput`. */
+const diffSide = v.variant("kind", [
+  v.strictObject({ kind: v.literal("state"), ...on, at: v.optional(at) }),
+  v.strictObject({ kind: v.literal("unsaved"), ...on }),
+  v.strictObject({ kind: v.literal("file"), path }),
+]);
+const tableName = v.pipe(v.string(), v.maxLength(LIMITS.diffNameCharsMax));
+const rowFilter = {
+  kinds: v.optional(v.array(v.picklist(["insert", "delete", "update"]))),
+  /** Only these columns count: an update of none of them is left out. */
+  columns: v.optional(v.array(tableName)),
+};
 
 export interface RequestOutputs {
   "app.hello": {
@@ -57,6 +70,7 @@ export interface RequestOutputs {
   "store.verify": view.VerifyReport;
   "store.gc": view.GcReport;
   "store.usage": view.UsageView;
+  "store.cache": view.CacheView;
   "database.list": readonly view.DatabaseView[];
   "database.inspect": view.ImportReport;
   "database.create": view.CreateResult;
@@ -91,6 +105,12 @@ export interface RequestOutputs {
   "operation.preview": view.UndoPreview;
   "operation.undo": view.UndoResult;
   "operation.redo": view.UndoResult;
+  "diff.open": diff.DiffView;
+  "diff.summary": diff.DiffSummaryView;
+  "diff.rows": diff.DiffRowsView;
+  "diff.export": { readonly path: string; readonly bytes: number };
+  "diff.close": null;
+  "row.history": diff.RowHistoryView;
   "bench.suites": { readonly suites: readonly bench.BenchSuiteView[]; readonly references: readonly bench.BenchReference[]; readonly folder: string };
   "bench.start": bench.BenchRunHead;
   "bench.stop": null;
@@ -123,6 +143,11 @@ export const REQUESTS = {
   "store.verify": v.object({}),
   "store.gc": v.object({ dryRun: v.boolean(), purgeAllTrash: v.optional(v.boolean()) }),
   "store.usage": v.object({ database: v.optional(database) }),
+  /** Looks, and before that sets the budget of ready files (null: the default) and clears what is asked for. */
+  "store.cache": v.object({
+    budgetBytes: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LIMITS.readyBudgetMax)))),
+    clear: v.optional(v.boolean()),
+  }),
   "database.list": v.object({}),
   /** Import report without importing. */
   "database.inspect": v.object({ file: path }),
@@ -193,6 +218,28 @@ export const REQUESTS = {
     waitMs,
   }),
   "operation.redo": v.object({ database: v.optional(database), waitMs }),
+  /** Compares two states and keeps both open until `diff.close`. "Left" is what was, "right" is what is. */
+  "diff.open": v.object({ left: diffSide, right: diffSide }),
+  /** What was counted since the last answer: asked again until it is complete. */
+  "diff.summary": v.object({ id: v.string() }),
+  /** One page of the rows of a table that differ, in order of their keys; `after` is `next` of the page before. */
+  "diff.rows": v.object({
+    id: v.string(),
+    table: tableName,
+    ...rowFilter,
+    after: v.optional(v.string()),
+    limit: v.optional(v.pipe(count(LIMITS.pageRowsMax), v.minValue(1))),
+  }),
+  /** To a file outside the store: the script that turns left into right, or the rows of some tables. */
+  "diff.export": v.object({
+    id: v.string(),
+    format: v.picklist(["sql", "csv", "json", "markdown"]),
+    tables: v.optional(v.array(tableName)),
+    ...rowFilter,
+    file: path,
+    overwrite: v.optional(v.boolean()),
+  }),
+  "diff.close": v.object({ id: v.string() }),
   /** `folder`: where runs go when none is named. */
   "bench.suites": v.object({}),
   /** Starts a run in a process of its own; `folder` is on the disk to measure. One run at a time. */
@@ -208,6 +255,15 @@ export const REQUESTS = {
   "bench.runs": v.object({}),
   "bench.run": v.object({ run: v.string() }),
   "bench.remove": v.object({ run: v.string() }),
+  /** Versions in which one row changed; `key` has a value for each column of its key. `versions`: how many to look at. */
+  "row.history": v.object({
+    ...on,
+    at: v.optional(at),
+    table: tableName,
+    key: v.array(v.string()),
+    limit: v.optional(v.pipe(count(LIMITS.pageRowsMax), v.minValue(1))),
+    versions: v.optional(v.pipe(count(LIMITS.rowHistoryVersionsMax), v.minValue(1))),
+  }),
   "job.list": v.object({}),
   "job.cancel": v.object({ id: v.string() }),
 } as const satisfies Record<keyof RequestOutputs, v.GenericSchema>;

@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   "segment-corrupt": { exit: 1 },
   "segment-missing": { exit: 1 },
   "checkout-corrupt": { exit: 1 },
+  "database-corrupt": { exit: 1 },
   // machine
   "disk-full": { exit: 1 },
   "permission-denied": { exit: 1 },

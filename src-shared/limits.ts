@@ -18,6 +18,19 @@ export const LIMITS = {
   /** Raw bytes of one block of a base segment, and stored bytes of one of its part files. */
   baseBlockBytes: 64 * 1024,
   basePartBytesMax: 256 * 1024 * 1024,
+  /** Segments of one level that a merged segment of the next covers. */
+  mergeFanIn: 16,
+  /** Merging holds the thread for this long at a time, and gives way to verbs for at most so long. */
+  mergeSliceMs: 3,
+  mergeGiveWayMs: 100,
+  /** What is still merged when a store is closed: stored bytes, segments of the chain, and time. */
+  mergeAtCloseBytesMax: 256 * 1024,
+  mergeAtCloseChainMax: 128,
+  mergeAtCloseMs: 25,
+  /** Pages of a merge kept in memory, once as they were and once as they are; more go to temporary files. */
+  mergeMemoryBytes: 8 * 1024 * 1024,
+  /** Decoded pages kept in memory while segments are merged, or verified. */
+  mergeCacheBytes: 16 * 1024 * 1024,
   /** Operations that share one catalog commit. */
   groupCommitOperationsMax: 512,
   /** Waiting for another process's catalog transaction before naming its holder. */
@@ -37,8 +50,46 @@ export const LIMITS = {
   uploadBytesMax: 64 * 1024 * 1024 * 1024,
   /** Read-only files of versions kept for reuse. */
   readonlyBytesMax: 4 * 1024 ** 3,
+  /** A checkout smaller than this has no shadow: hashing it costs less. */
+  shadowFileBytesMin: 1024 * 1024,
+  /** A checkout, or a shadow, of more extents is too slow to clone and to compare. */
+  shadowExtentsMax: 8_192,
+  /** Pages that a shadow does not vouch for. */
+  shadowLoosePagesMax: 1_024,
+  /** A first shadow forces the checkout to the disk: not while more than this is still to be written. */
+  shadowDirtyBytesMax: 16 * 1024 * 1024,
+  /** Files kept ready to become checkouts: at most so many bytes, and this share of what is free, unless the store says otherwise. */
+  readyBytesMax: 2 * 1024 ** 3,
+  readyFreeShare: 1 / 10,
+  /** The budget that a user may set. */
+  readyBudgetMax: 1024 ** 5,
+  /** Files are made ready only as long as so much stays free. */
+  readyFloorBytes: 256 * 1024 * 1024,
+  /** Ready files of one database, for a burst of forks; and versions that they are looked for in. */
+  readyCopies: 3,
+  readyConsideredMax: 8,
+  /** A ready file serves versions that differ in up to this share of its pages; further away, a new one is made. */
+  readyNearShare: 1 / 16,
+  /** Making files ready starts so long after what asked for it, in milliseconds. */
+  readyDelayMs: 20,
+  /** Up to this size a copy, whose pages are in memory, is better than a clone, whose pages are not. */
+  warmCopyBytesMax: 1024 * 1024,
+  /** The beginning of a clone that is read ahead. */
+  readAheadBytesMax: 128 * 1024 * 1024,
   /** Decoded pages kept in memory by the segment reader. */
   pageCacheBytes: 32 * 1024 * 1024,
+  /** Pages of each side of a comparison kept in memory, and objects of a schema that are read. */
+  diffPageCacheBytes: 48 * 1024 * 1024,
+  diffSchemaObjectsMax: 1_000_000,
+  /** Comparisons that one store keeps open; bytes of a value that a page of rows shows. */
+  diffsOpenMax: 8,
+  diffValueBytesMax: 64 * 1024,
+  /** Memory for matching rows without a key; what does not fit goes to a temporary file. */
+  diffMatchBytes: 32 * 1024 * 1024,
+  /** Characters of a table's or column's name in a request. */
+  diffNameCharsMax: 65_536,
+  /** Versions that the history of one row goes back. */
+  rowHistoryVersionsMax: 100_000,
   /** One message between host and renderer. */
   messageBytesMax: 8 * 1024 * 1024,
 } as const;

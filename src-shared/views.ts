@@ -336,6 +336,24 @@ export interface UsageView {
   readonly catalogBytes: number;
   readonly checkoutBytes: number;
   readonly temporaryBytes: number;
+  readonly caches: readonly CacheUsage[];
+}
+/** Files that only save time: "ready files" wait to become files of branches. */
+export interface CacheUsage {
+  readonly name: "ready files" | "read-only files" | "shadows";
+  readonly files: number;
+  readonly bytes: number;
+}
+export interface CacheView {
+  /** What ready files may take. */
+  readonly budgetBytes: number;
+  readonly budgetIsDefault: boolean;
+  readonly caches: readonly CacheUsage[];
+  /** By this request. */
+  readonly freedBytes: number;
+  /** Files of branches that this program took from the ready ones since it opened the store, and those that it made another way. */
+  readonly hits: number;
+  readonly misses: number;
 }
 export interface UsageRow {
   readonly database: string;
@@ -351,7 +369,7 @@ export interface JobView {
   readonly phase: string;
   readonly done: number;
   readonly total: number | null;
-  readonly unit: "bytes" | "pages" | "rows" | "items";
+  readonly unit: "bytes" | "pages" | "rows" | "items" | "percent";
   readonly startedAt: UnixMs;
   readonly state: "running" | "cancelling" | "done" | "cancelled" | "failed";
   readonly cancellable: boolean;

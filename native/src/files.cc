@@ -7,7 +7,11 @@
 #include <linux/fs.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#elif defined(__APPLE__)
+#include <fcntl.h>
+#include <sys/clonefile.h>
 #endif
 
 namespace coppice {
@@ -15,14 +19,18 @@ namespace coppice {
 #if defined(__linux__)
 
 const bool kHasRangeLocks = true;
+const bool kHasExtents = true;
+const bool kHasFileAdvice = true;
+const char* const kCloneCall = "FICLONE";
 
-int CloneFile(int from, int to) {
-  if (ioctl(to, FICLONE, from) == 0) return 1;
+namespace {
+
+/** What filesystems answer that do not share blocks, or not between these two files. */
+int CannotOrFailed() {
   const bool cannot = errno == EOPNOTSUPP || errno == ENOTTY || errno == EXDEV || errno == EINVAL || errno == ENOSYS;
   return cannot ? 0 : -1;
 }
 
-namespace {
 bool SetLock(int file, int64_t start, int64_t length, short type) {
   struct flock range = {};
   range.l_type = type;
@@ -35,7 +43,36 @@ bool SetLock(int file, int64_t start, int64_t length, short type) {
   } while (result != 0 && errno == EINTR);
   return result == 0;
 }
+
 }  // namespace
+
+int CloneFile(int from, int to) { return ioctl(to, FICLONE, from) == 0 ? 1 : CannotOrFailed(); }
+
+int CloneToPath(int from, const std::string& path) {
+  const int to = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+  if (to < 0) return -1;
+  const int done = CloneFile(from, to);
+  const int error = errno;
+  close(to);
+  if (done != 1) unlink(path.c_str());
+  errno = error;
+  return done;
+}
+
+int CloneRange(int from, int64_t from_start, int to, int64_t to_start, int64_t length) {
+  struct file_clone_range range = {};
+  range.src_fd = from;
+  range.src_offset = static_cast<uint64_t>(from_start);
+  range.src_length = static_cast<uint64_t>(length);
+  range.dest_offset = static_cast<uint64_t>(to_start);
+  return ioctl(to, FICLONERANGE, &range) == 0 ? 1 : CannotOrFailed();
+}
+
+int64_t FilesystemType(int file) {
+  struct statfs found = {};
+  if (fstatfs(file, &found) != 0) return -1;
+  return static_cast<int64_t>(static_cast<uint32_t>(found.f_type));
+}
 
 LockOutcome LockRange(int file, int64_t start, int64_t length, bool exclusive) {
   if (SetLock(file, start, length, exclusive ? F_WRLCK : F_RDLCK)) return LockOutcome::kTaken;
@@ -56,12 +93,17 @@ bool IsSoleOpener(int file) {
 }
 
 void WillRead(int file, int64_t start, int64_t length) { posix_fadvise(file, start, length, POSIX_FADV_WILLNEED); }
+void WontRead(int file, int64_t start, int64_t length) { posix_fadvise(file, start, length, POSIX_FADV_DONTNEED); }
 
 #else
 
 const bool kHasRangeLocks = false;
+const bool kHasExtents = false;
+const bool kHasFileAdvice = false;
 
 int CloneFile(int, int) { return 0; }
+int CloneRange(int, int64_t, int, int64_t, int64_t) { return 0; }
+int64_t FilesystemType(int) { return 0; }
 LockOutcome LockRange(int, int64_t, int64_t, bool) {
   errno = ENOSYS;
   return LockOutcome::kFailed;
@@ -72,6 +114,20 @@ bool UnlockRange(int, int64_t, int64_t) {
 }
 bool IsSoleOpener(int) { return false; }
 void WillRead(int, int64_t, int64_t) {}
+void WontRead(int, int64_t, int64_t) {}
+
+#if defined(__APPLE__)
+const char* const kCloneCall = "clonefile";
+
+/** APFS clones whole files only, and into a new one. */
+int CloneToPath(int from, const std::string& path) {
+  if (fclonefileat(from, AT_FDCWD, path.c_str(), 0) == 0) return 1;
+  return errno == ENOTSUP || errno == EXDEV || errno == EINVAL ? 0 : -1;
+}
+#else
+const char* const kCloneCall = "";
+int CloneToPath(int, const std::string&) { return 0; }
+#endif
 
 #endif
 

@@ -20,6 +20,8 @@ interface VerbWords {
   readonly name: string;
   readonly description: string;
   readonly options: readonly { readonly flag: string; readonly description: string }[];
+  /** What its first argument can be; empty when that is anybody's guess. */
+  readonly choices: readonly string[];
 }
 
 export function completionScript(program: Command, shell: Shell): string {
@@ -31,9 +33,10 @@ export function completionScript(program: Command, shell: Shell): string {
 
 function wordsOf(command: Command): VerbWords {
   const options = command.options.flatMap(({ long, description }) => (long ? [{ flag: long, description }] : []));
-  return { name: command.name(), description: command.description(), options };
+  return { name: command.name(), description: command.description(), options, choices: command.registeredArguments[0]?.argChoices ?? [] };
 }
 
+const withChoices = (verbs: readonly VerbWords[]) => verbs.filter(({ choices }) => choices.length > 0);
 const flagsOf = (options: VerbWords["options"]) => options.map(({ flag }) => flag).join(" ");
 
 function bashScript(verbs: readonly VerbWords[], globals: VerbWords["options"]): string {
@@ -51,10 +54,14 @@ _coppice() {
   local options="${flagsOf(globals)} --help"
   case "$verb" in
     "") [[ $word == -* ]] || options="${verbs.map(({ name }) => name).join(" ")}" ;;
-    completion) options="bash zsh fish" ;;
 ${verbs.map(({ name, options }) => (options.length > 0 ? `    ${name}) options="${flagsOf(options)} $options" ;;\n` : "")).join("")}  esac
-  if [[ -n $verb && $verb != completion && $word != -* ]]; then
-    COMPREPLY=($(compgen -f -- "$word"))
+  if [[ -n $verb && $word != -* ]]; then
+    # The place of the first argument is right behind the verb.
+    case "\${COMP_WORDS[COMP_CWORD - 1]}:$verb" in
+${withChoices(verbs)
+  .map(({ name, choices }) => `      ${name}:${name}) COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word")) ;;\n`)
+  .join("")}      *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    esac
   else
     COMPREPLY=($(compgen -W "$options" -- "$word"))
   fi
@@ -85,9 +92,13 @@ _coppice() {
   options=(${lines(globals)} '--help:print help')
   case "$verb" in
     "") if [[ "$words[CURRENT]" != -* ]]; then _describe verb verbs; return; fi ;;
-    completion) compadd bash zsh fish; return ;;
 ${verbs.map(({ name, options }) => (options.length > 0 ? `    ${name}) options+=(${lines(options)}) ;;\n` : "")).join("")}  esac
-  if [[ "$words[CURRENT]" == -* ]]; then _describe option options; else _files; fi
+  if [[ "$words[CURRENT]" == -* ]]; then _describe option options; return; fi
+  case "$words[CURRENT - 1]:$verb" in
+${withChoices(verbs)
+  .map(({ name, choices }) => `    ${name}:${name}) compadd ${choices.join(" ")} ;;\n`)
+  .join("")}    *) _files ;;
+  esac
 }
 compdef _coppice coppice
 `;
@@ -102,7 +113,9 @@ function fishScript(verbs: readonly VerbWords[], globals: VerbWords["options"]):
     "# fish completion of coppice\n",
     ...globals.map(({ flag, description }) => fishLine("", flag, description)),
     ...verbs.map(({ name, description }) => `complete -c coppice -f -n __fish_use_subcommand -a ${name} -d '${quote(description)}'\n`),
-    "complete -c coppice -f -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'\n",
+    ...withChoices(verbs).map(
+      ({ name, choices }) => `complete -c coppice -n '__fish_seen_subcommand_from ${name}' -a '${choices.join(" ")}'\n`,
+    ),
     ...verbs.flatMap(({ name, options }) =>
       options.map(({ flag, description }) => fishLine(`-n '__fish_seen_subcommand_from ${name}' `, flag, description)),
     ),

@@ -1,12 +1,15 @@
 import type { Command } from "commander";
+import type { RowHistoryView } from "#shared/diff-views.ts";
 import { formatBytes } from "#shared/units.ts";
 import type { HistoryRow, HistoryView, OperationView, UndoPreview, UndoResult } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { parseBranch, parseDatabaseName, parseOperation, parseRows, parseTime, type BranchTarget } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
+import { rowText } from "./diff-row.ts";
 import { formatAgo, formatCount, formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
+const SIGNS = { insert: "+", delete: "-", update: "~" } as const;
 /** Rows of `log` and `ops` unless --limit says otherwise. */
 const ROWS = 50;
 
@@ -20,10 +23,16 @@ interface UndoOptions {
 export function addHistoryCommands(program: Command, cli: () => Cli): void {
   program
     .command("log")
-    .description("list the versions of a branch, the newest first")
+    .description("list the versions of a branch, the newest first; with --row those in which one row changed")
     .argument("<target>", "DB[@BRANCH]", parseBranch)
     .option("--limit <n>", "at most so many", parseRows, ROWS)
-    .action((target: BranchTarget, { limit }: { limit: number }) => cli().ask((store) => store.history({ ...target, limit }), showHistory));
+    .option("--row <table and key...>", "only versions that changed the row of TABLE with this KEY (a value for each of its columns)")
+    .action((target: BranchTarget, { limit, row }: { limit: number; row?: readonly string[] }) => {
+      if (!row) return cli().ask((store) => store.history({ ...target, limit }), showHistory);
+      const [table = "", ...key] = row;
+      if (key.length === 0) throw new EngineError("bad-argument", "--row needs a table and the key of a row", { hint: "Write --row TABLE KEY" });
+      return cli().ask((store, work) => store.rowHistory({ ...target, table, key, limit }, work), showRowHistory, "The row was in no version");
+    });
   program
     .command("ops")
     .description("list the operations of the store, the newest first: each can be undone")
@@ -103,6 +112,22 @@ function showHistory({ versions, total }: HistoryView, terminal: Terminal): stri
     ]),
   );
   if (versions.length < total) terminal.note(`${formatCount(versions.length)} of ${formatCount(total)} versions: --limit shows more`);
+  return table;
+}
+
+function showRowHistory({ versions, columns, isComplete }: RowHistoryView, terminal: Terminal): string {
+  const table = formatTable(
+    terminal,
+    [{ title: "VERSION" }, { title: "MADE", align: "right" }, { title: "BY" }, { title: "CHECKPOINTS" }, { title: "CHANGE" }],
+    versions.map(({ version, createdAt, actor, checkpoints, change }) => [
+      `v${version}`,
+      formatAgo(createdAt),
+      actor,
+      checkpoints.join(", "),
+      `${SIGNS[change.kind]} ${rowText(columns, change)}`,
+    ]),
+  );
+  if (!isComplete) terminal.note("Older changes are not shown: --limit shows more");
   return table;
 }
 

@@ -4,9 +4,11 @@ import { programName } from "#host/program.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { Cli, type GlobalOptions } from "./cli.ts";
 import { addCompletionCommand } from "./completion.ts";
+import { addBenchCommand } from "./bench-command.ts";
 import { addBranchCommands } from "./branch-commands.ts";
 import { addCheckpointCommand } from "./checkpoint-command.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
+import { addDiffCommand } from "./diff-command.ts";
 import { addFileCommands } from "./file-commands.ts";
 import { addHistoryCommands } from "./history-commands.ts";
 import { addLabelCommands } from "./label-commands.ts";
@@ -46,8 +48,10 @@ export function buildProgram(cli: () => Cli): Command {
   addLabelCommands(program.commandsGroup("Labels:"), cli);
   addFileCommands(program.commandsGroup("Files and programs:"), cli);
   addProgramCommands(program, cli);
+  addDiffCommand(program.commandsGroup("Comparing:"), cli);
   addHistoryCommands(program.commandsGroup("History and undo:"), cli);
   addStoreCommands(program.commandsGroup("The store:"), cli);
+  addBenchCommand(program, cli);
   addCompletionCommand(program, cli);
   program
     .helpCommand(false)

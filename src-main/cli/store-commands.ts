@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { formatBytes } from "#shared/units.ts";
-import type { DoctorView, GcReport, RepairReport, StoreView, UsageView, VerifyReport } from "#shared/views.ts";
+import { LIMITS } from "#shared/limits.ts";
+import { formatBytes, parseBytes } from "#shared/units.ts";
+import type { CacheView, DoctorView, GcReport, RepairReport, StoreView, UsageView, VerifyReport } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
 import { parseDatabaseName } from "./arguments.ts";
@@ -26,6 +27,15 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .description("what branches take")
     .argument("[database]", "only of this one", parseDatabaseName)
     .action((database: string | undefined) => cli().ask((store, work) => store.usage({ database }, work), showUsage));
+  program
+    .command("cache")
+    .description("files that are kept to save time: what they take, and what they may")
+    .option("--budget <size>", "what files that wait to become files of branches may take, e.g. 500MB; 0 for none, default for the default")
+    .option("--clear", "remove all of them; what is needed is made again")
+    .action(({ budget, clear }: { budget?: string; clear?: boolean }) => {
+      const budgetBytes = budget === undefined ? {} : { budgetBytes: parseBudget(budget) };
+      return cli().ask((store, work) => store.cache({ ...budgetBytes, clear: clear ?? false }, work), showCaches);
+    });
   program
     .command("gc")
     .description("purge trash whose time has come and free what nothing needs; ends undo for what it strands")
@@ -169,8 +179,29 @@ function showUsage(usage: UsageView, terminal: Terminal): string {
     ["catalog", formatBytes(usage.catalogBytes)],
     ["files of branches", formatBytes(usage.checkoutBytes)],
     ["temporary", formatBytes(usage.temporaryBytes)],
+    ...usage.caches.map(({ name, bytes }) => [name, formatBytes(bytes)] as const),
   ]);
   return table === "" ? totals : `${table}\n\n${totals}`;
+}
+
+function parseBudget(text: string): number | null {
+  if (text === "default") return null;
+  const bytes = parseBytes(text);
+  if (bytes !== null && bytes <= LIMITS.readyBudgetMax) return bytes;
+  throw new EngineError("bad-argument", `--budget "${text}" is no size`, { hint: "Write a size like 500MB or 2GiB, 0, or default" });
+}
+
+function showCaches(view: CacheView, terminal: Terminal): string {
+  const table = formatTable(
+    terminal,
+    [{ title: "CACHE" }, { title: "FILES", align: "right" }, { title: "SIZE", align: "right" }],
+    view.caches.map(({ name, files, bytes }) => [name, formatCount(files), formatBytes(bytes)]),
+  );
+  const facts = formatFacts(terminal, [
+    ["budget of ready files", `${formatBytes(view.budgetBytes)}${view.budgetIsDefault ? " (default)" : ""}`],
+    ["freed", view.freedBytes > 0 ? formatBytes(view.freedBytes) : ""],
+  ]);
+  return `${table}\n\n${facts}`;
 }
 
 function showGc(report: GcReport, terminal: Terminal): string {

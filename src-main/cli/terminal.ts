@@ -1,4 +1,6 @@
 /** What is printed where: results to stdout and nothing else there; warnings, progress and errors to stderr. */
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
 import { constants } from "node:os";
 import { stripVTControlCharacters, styleText } from "node:util";
 import { ERROR_CODES, type ErrorView } from "#shared/error-codes.ts";
@@ -34,6 +36,23 @@ export class Terminal {
     this.endProgress();
     if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: true, result } satisfies Result<unknown>)}\n`);
     else if (text !== "") process.stdout.write(`${makeVisible(text)}\n`);
+  }
+
+  /** A line of a result that is printed as it is found. */
+  line(text: string): void {
+    this.endProgress();
+    process.stdout.write(`${makeVisible(text)}\n`);
+  }
+
+  /** Text for programs, exactly, no faster than it is read. */
+  async write(text: string): Promise<void> {
+    this.endProgress();
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  }
+
+  /** The same from a file. */
+  async copyOut(path: string): Promise<void> {
+    for await (const chunk of createReadStream(path, "utf8")) await this.write(String(chunk));
   }
 
   /** A remark beside the result: what an empty list means, what was left out. */

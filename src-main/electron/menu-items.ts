@@ -68,9 +68,10 @@ export const MENU_ITEMS: readonly { readonly label: string; readonly items: read
     items: [
       { command: "view.branches", label: "Branches", keys: "CmdOrCtrl+1" },
       { command: "view.history", label: "History", keys: "CmdOrCtrl+2" },
-      { command: "view.activity", label: "Activity", keys: "CmdOrCtrl+3" },
-      { command: "view.trash", label: "Trash", keys: "CmdOrCtrl+4" },
-      { command: "view.settings", label: "Settings", keys: "CmdOrCtrl+5" },
+      { command: "view.benchmarks", label: "Benchmarks", keys: "CmdOrCtrl+6" },
+      { command: "view.activity", label: "Activity", keys: "CmdOrCtrl+7" },
+      { command: "view.trash", label: "Trash", keys: "CmdOrCtrl+8" },
+      { command: "view.settings", label: "Settings", keys: "CmdOrCtrl+9" },
       line,
       { command: "view.graph", label: "Branches as Graph" },
       { command: "view.flat", label: "Branches as Flat List" },
@@ -84,6 +85,13 @@ export const MENU_ITEMS: readonly { readonly label: string; readonly items: read
       { role: "zoomOut" },
       { role: "togglefullscreen" },
       { role: "toggleDevTools" },
+    ],
+  },
+  {
+    label: "Run",
+    items: [
+      { command: "run.benchmark", label: "Run Benchmark…", keys: "CmdOrCtrl+Enter" },
+      { command: "run.stop-benchmark", label: "Stop Benchmark and Keep Partial" },
     ],
   },
   { label: "Window", items: [{ command: "view.next-pane", label: "Next Pane", keys: "F6" }, { role: "minimize" }, { role: "close" }] },

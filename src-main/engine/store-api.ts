@@ -3,6 +3,7 @@
  * host's handlers all call this. `store.ts` implements it.
  */
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
+import type { Diff } from "./diff/open-diff.ts";
 import type { PhasedWork } from "./transfer/long-work.ts";
 
 type Verb<K extends RequestName> = (input: RequestInput<K>, work?: PhasedWork) => Promise<RequestOutput<K>>;
@@ -12,6 +13,7 @@ export interface StoreVerbs {
   verify: Verb<"store.verify">;
   gc: Verb<"store.gc">;
   usage: Verb<"store.usage">;
+  cache: Verb<"store.cache">;
   databases: Verb<"database.list">;
   inspect: Verb<"database.inspect">;
   create: Verb<"database.create">;
@@ -41,6 +43,12 @@ export interface StoreVerbs {
   previewUndo: Verb<"operation.preview">;
   undo: Verb<"operation.undo">;
   redo: Verb<"operation.redo">;
+  openDiff: Verb<"diff.open">;
+  diffSummary: Verb<"diff.summary">;
+  diffRows: Verb<"diff.rows">;
+  exportDiff: Verb<"diff.export">;
+  closeDiff: Verb<"diff.close">;
+  rowHistory: Verb<"row.history">;
 }
 
 export interface Store extends StoreVerbs {
@@ -52,6 +60,8 @@ export interface Store extends StoreVerbs {
   lastOperation(): number;
   /** Branch ids whose file differs from what is recorded, among those given (all with a checkout when left out); stat only. */
   unsavedBranches(database: string): readonly string[];
+  /** Compares two states, for a program that reads its streams and closes it. */
+  diff(input: RequestInput<"diff.open">, work?: PhasedWork): Promise<Diff>;
   close(): Promise<void>;
 }
 

@@ -23,11 +23,14 @@ import { listOperations } from "./branches/operation-list.ts";
 import type { Parts } from "./branches/parts.ts";
 import { findBranch } from "./branches/resolve.ts";
 import { locateStore, StorePaths } from "./branches/store-paths.ts";
+import { WarmPool } from "./branches/warm-pool.ts";
 import { destroy, drop, listTrash, reapExpired, restore } from "./branches/trash.ts";
 import { previewUndo, redo, undo } from "./branches/undo.ts";
 import { WritersGate } from "./branches/writers-gate.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { createCheckoutFiles } from "./checkouts/keeper-client.ts";
+import type { Diff } from "./diff/open-diff.ts";
+import type { OpenDiffs } from "./diff/open-diffs.ts";
 import { systemClock, systemRandomness, type Clock, type Randomness } from "./io/clock.ts";
 import type { Disk } from "./io/disk.ts";
 import { EngineError } from "./io/errors.ts";
@@ -40,8 +43,11 @@ import { FrameCache } from "./segments/frame-cache.ts";
 import { parseInput } from "./parse-request.ts";
 import type { OpenOptions, Store } from "./store-api.ts";
 import type { PhasedWork } from "./transfer/long-work.ts";
+import { manageCaches } from "./upkeep/caches.ts";
 import { purgeTime } from "./upkeep/clock-guard.ts";
+import { Activity } from "./upkeep/activity.ts";
 import { gc } from "./upkeep/gc.ts";
+import { Merger } from "./upkeep/merger.ts";
 import { TemporaryFolder } from "./upkeep/temporary-folder.ts";
 import { usage } from "./upkeep/usage.ts";
 import { verify } from "./upkeep/verify.ts";
@@ -55,6 +61,10 @@ export interface StorePorts {
   readonly native?: Native;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
+  /** How many segments one merged segment covers: few, and short histories are merged. */
+  readonly mergeFanIn?: number;
+  /** Whether files are made ready in the background: by default not where `ownProcess` is, which ends soon. */
+  readonly makesReady?: boolean;
 }
 
 /**
@@ -88,9 +98,9 @@ export async function createStore(spec: string, options: OpenOptions = {}, ports
  * read-only. Errors: `store-not-found`, `store-newer`, `store-corrupt`, `bad-store-spec`, `permission-denied`.
  */
 export async function openStore(spec: string, options: OpenOptions = {}, ports: StorePorts = {}): Promise<Store> {
-  const { parts, temporary } = openParts(new StorePaths(locateStore(spec)), options, machine(ports));
-  if (!parts.catalog.readOnly) await reapExpired(parts, purgeTime(parts));
-  return new LocalStore(parts, temporary);
+  const opened = openParts(new StorePaths(locateStore(spec)), options, machine(ports));
+  if (!opened.parts.catalog.readOnly) await reapExpired(opened.parts, purgeTime(opened.parts));
+  return new LocalStore(opened);
 }
 
 /**
@@ -105,23 +115,30 @@ export async function repairStore(
 ): Promise<RepairReport> {
   const paths = new StorePaths(locateStore(spec));
   const withParts = async <T>(act: (parts: Parts) => Promise<T>): Promise<T> => {
-    const { parts, temporary } = openParts(paths, options, machine(ports));
+    const opened = openParts(paths, options, machine(ports));
     try {
-      return await act(parts);
+      return await act(opened.parts);
     } finally {
-      await new LocalStore(parts, temporary).close();
+      await new LocalStore(opened).close();
     }
   };
   const { repairStore: repair } = await import("./upkeep/repair-store.ts");
   return repair(paths, machine(ports), withParts, work);
 }
 
+interface OpenedParts {
+  readonly parts: Parts;
+  readonly temporary: TemporaryFolder | null;
+  readonly merger: Merger;
+  readonly activity: Activity;
+}
+
 /** Wires the engine on a store's folder. */
 function openParts(
   paths: StorePaths,
   options: OpenOptions,
-  { disk, native, clock, randomness }: Required<StorePorts>,
-): { readonly parts: Parts; readonly temporary: TemporaryFolder | null } {
+  { disk, native, clock, randomness, mergeFanIn, makesReady }: Machine,
+): OpenedParts {
   if (!disk.stat(paths.catalog)) throw noCatalog(disk, paths);
   const catalog = Catalog.open(paths.catalog, { disk, native });
   const temporary = catalog.readOnly ? null : new TemporaryFolder(disk, native, paths.temporary);
@@ -134,7 +151,22 @@ function openParts(
     frames: new FrameCache(LIMITS.pageCacheBytes),
     temporaryFolder,
   };
-  const files = createCheckoutFiles({ ownProcess: options.ownProcess ?? false, disk, native, temporary: temporaryFolder });
+  const files = createCheckoutFiles({
+    ownProcess: options.ownProcess ?? false,
+    disk,
+    native,
+    temporary: temporaryFolder,
+    shadows: paths.shadows,
+  });
+  const lineages = new Lineages(catalog, segments);
+  const writers = new WritersGate(() => ProcessLock.open(paths.writersLock, { disk, native }));
+  const activity = new Activity();
+  const merger = new Merger({ catalog, segments, lineages, writers }, activity, mergeFanIn);
+  const pool = new WarmPool(
+    { paths, disk, native, clock, randomness, catalog, segments, lineages },
+    activity,
+    { refills: (makesReady ?? !(options.ownProcess ?? false)) && !catalog.readOnly },
+  );
   const parts: Parts = {
     paths,
     disk,
@@ -145,11 +177,13 @@ function openParts(
     segments,
     files,
     copySource: (request, work) => files.copySource(request, work),
-    lineages: new Lineages(catalog, segments),
-    writers: new WritersGate(() => ProcessLock.open(paths.writersLock, { disk, native })),
+    lineages,
+    pool,
+    writers,
+    noteVersion: (database, version, parent) => merger.note(database, version, parent),
     actor: options.actor ?? process.env["COPPICE_ACTOR"] ?? userName(),
   };
-  return { parts, temporary };
+  return { parts, temporary, merger, activity };
 }
 
 function noCatalog(disk: Disk, paths: StorePaths): EngineError {
@@ -163,12 +197,16 @@ function noCatalog(disk: Disk, paths: StorePaths): EngineError {
       });
 }
 
-function machine(ports: StorePorts): Required<StorePorts> {
+type Machine = Required<Omit<StorePorts, "makesReady">> & Pick<StorePorts, "makesReady">;
+
+function machine(ports: StorePorts): Machine {
   return {
     disk: ports.disk ?? nodeDisk,
     native: ports.native ?? loadNative(),
     clock: ports.clock ?? systemClock,
     randomness: ports.randomness ?? systemRandomness,
+    mergeFanIn: ports.mergeFanIn ?? LIMITS.mergeFanIn,
+    ...(ports.makesReady === undefined ? {} : { makesReady: ports.makesReady }),
   };
 }
 
@@ -185,12 +223,17 @@ class LocalStore implements Store {
   readonly path: string;
   readonly #parts: Parts;
   readonly #temporary: TemporaryFolder | null;
+  readonly #merger: Merger;
+  readonly #activity: Activity;
+  #openDiffs: OpenDiffs | null = null;
   #isClosed = false;
 
-  constructor(parts: Parts, temporary: TemporaryFolder | null) {
+  constructor({ parts, temporary, merger, activity }: OpenedParts) {
     this.path = parts.paths.root;
     this.#parts = parts;
     this.#temporary = temporary;
+    this.#merger = merger;
+    this.#activity = activity;
   }
 
   async status(): Promise<StoreView> {
@@ -208,13 +251,24 @@ class LocalStore implements Store {
       trashed: listTrash(this.#parts).length,
       lastOperation: last?.id ?? 0,
       durableAt: last?.at ?? null,
-      warnings: catalog.readOnly ? ["The store is on a disk that cannot be written: it can only be looked at"] : [],
+      warnings: [
+        ...(catalog.readOnly ? ["The store is on a disk that cannot be written: it can only be looked at"] : []),
+        ...(this.#merger.problem === null ? [] : [`Chains are not being merged, so old versions read slowly: ${this.#merger.problem}`]),
+      ],
     };
   }
 
   verify = this.#verb("store.verify", (parts, _input, work) => verify(parts, work));
-  gc = this.#verb("store.gc", gc);
+  gc = this.#verb("store.gc", async (parts, input, work) => {
+    const report = await gc(parts, input, work);
+    if (!input.dryRun) {
+      await this.#merger.catchUp(work);
+      parts.pool.sweep();
+    }
+    return report;
+  });
   usage = this.#verb("store.usage", usage);
+  cache = this.#verb("store.cache", manageCaches);
   databases = this.#verb("database.list", (parts) => parts.catalog.databases.live().map((database) => databaseView(parts, database)));
   inspect = this.#verb("database.inspect", inspect);
   create = this.#verb("database.create", create);
@@ -246,6 +300,29 @@ class LocalStore implements Store {
   previewUndo = this.#verb("operation.preview", (parts, input) => previewUndo(parts, input.operation));
   undo = this.#verb("operation.undo", undo, "publishes");
   redo = this.#verb("operation.redo", redo, "publishes");
+  openDiff = this.#verb("diff.open", async (_, input, work) => (await this.#diffs()).open(input, work));
+  diffSummary = this.#verb("diff.summary", async (_, input, work) => (await this.#diffs()).summary(input, work));
+  diffRows = this.#verb("diff.rows", async (_, input, work) => (await this.#diffs()).rows(input, work));
+  exportDiff = this.#verb("diff.export", async (_, input, work) => (await this.#diffs()).export(input, work));
+  closeDiff = this.#verb("diff.close", async (_, { id }) => {
+    (await this.#diffs()).close(id);
+    return null;
+  });
+  rowHistory = this.#verb("row.history", async (parts, input, work) =>
+    (await import("./diff/row-history.ts")).rowHistory(parts, input, work),
+  );
+
+  async diff(input: RequestInput<"diff.open">, work: PhasedWork = {}): Promise<Diff> {
+    const parsed = parseInput("diff.open", input);
+    return (await this.#diffs()).diff(parsed, work);
+  }
+
+  /** Loaded with the first comparison: most runs of the program make none. */
+  async #diffs(): Promise<OpenDiffs> {
+    const { OpenDiffs: Diffs } = await import("./diff/open-diffs.ts");
+    this.#openDiffs ??= new Diffs(this.#parts);
+    return this.#openDiffs;
+  }
 
   checkoutPath(database: string, branch: string): string {
     return this.#parts.paths.checkout(database, branch);
@@ -272,6 +349,9 @@ class LocalStore implements Store {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#openDiffs?.closeAll();
+    await this.#parts.pool.close();
+    await this.#merger.close();
     await this.#parts.files.close();
     this.#parts.segments.objects.close();
     this.#parts.catalog.close();
@@ -290,9 +370,11 @@ class LocalStore implements Store {
   ) {
     return async (input: RequestInput<K>, work: PhasedWork = {}): Promise<RequestOutput<K>> => {
       const parsed = parseInput(name, input);
-      return kind === "publishes"
-        ? this.#parts.writers.whilePublishing(async () => act(this.#parts, parsed, work))
-        : act(this.#parts, parsed, work);
+      return this.#activity.during(async () =>
+        kind === "publishes"
+          ? this.#parts.writers.whilePublishing(async () => act(this.#parts, parsed, work))
+          : act(this.#parts, parsed, work),
+      );
     };
   }
 }

@@ -1,7 +1,9 @@
 import type { RequestInput, RequestOutput } from "#shared/contract.ts";
+import type { DiffSideInput } from "#shared/diff-views.ts";
 import { formatTarget } from "#shared/ids.ts";
 import type { JobView } from "#shared/views.ts";
 import type { Store, StoreVerbs } from "#engine/store-api.ts";
+import type { BenchService } from "./bench-service.ts";
 import { openDemoStore } from "./demo-store.ts";
 import type { EngineEntry } from "./engine-entry.ts";
 import type { EngineRequestName } from "./engine-protocol.ts";
@@ -15,6 +17,7 @@ const VERBS = {
   "store.verify": "verify",
   "store.gc": "gc",
   "store.usage": "usage",
+  "store.cache": "cache",
   "database.list": "databases",
   "database.create": "create",
   "database.drop": "drop",
@@ -43,6 +46,12 @@ const VERBS = {
   "operation.preview": "previewUndo",
   "operation.undo": "undo",
   "operation.redo": "redo",
+  "diff.open": "openDiff",
+  "diff.summary": "diffSummary",
+  "diff.rows": "diffRows",
+  "diff.export": "exportDiff",
+  "diff.close": "closeDiff",
+  "row.history": "rowHistory",
 } as const satisfies Partial<Record<EngineRequestName, keyof StoreVerbs>>;
 type VerbRequest = keyof typeof VERBS;
 export type OwnRequest = Exclude<EngineRequestName, VerbRequest>;
@@ -54,6 +63,7 @@ const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
   "store.verify": { unit: "pages", title: () => "Verify the store" },
   "store.gc": { unit: "items", title: ({ dryRun }) => (dryRun ? "See what can be freed" : "Free space") },
   "store.usage": { unit: "items", title: () => "Measure what branches cost" },
+  "store.cache": { unit: "items", title: ({ clear }) => (clear ? "Clear caches" : "Look at caches") },
   "database.create": { unit: "pages", title: ({ database, from }) => (from === undefined ? `Create ${database}` : `Import ${database}`) },
   "database.export": { unit: "pages", title: (input) => `Export ${formatTarget(input)}` },
   "branch.checkout": { unit: "pages", title: (input) => `Check out ${formatTarget(input)}` },
@@ -64,12 +74,23 @@ const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
   "checkpoint.open": { unit: "pages", title: (input) => `Open ${formatTarget(input)}@${input.at}` },
   "operation.undo": { unit: "pages", title: () => "Undo" },
   "operation.redo": { unit: "pages", title: () => "Redo" },
+  "diff.open": { unit: "pages", title: ({ left, right }) => `Compare ${nameSide(left)} with ${nameSide(right)}` },
+  "diff.summary": { unit: "items", title: () => "Count what differs" },
+  "diff.rows": { unit: "items", title: ({ table }) => `Compare rows of ${table}` },
+  "diff.export": { unit: "items", title: ({ file }) => `Write the comparison to ${file}` },
+  "row.history": { unit: "items", title: ({ table, key }) => `History of ${table} ${key.join(", ")}` },
 };
+
+function nameSide(side: DiffSideInput): string {
+  if (side.kind === "file") return side.path;
+  return side.kind === "unsaved" ? `${formatTarget(side)} with unsaved work` : formatTarget(side) + (side.at === undefined ? "" : `@${side.at}`);
+}
 
 export interface HandlerParts {
   readonly entry: EngineEntry;
   readonly jobs: JobRegistry;
   readonly opened: OpenedStore;
+  readonly bench: BenchService;
 }
 
 /** Answers one validated request or throws `EngineError`. */
@@ -106,6 +127,12 @@ const OWN: OwnHandlers = {
     jobs.run({ title: `Inspect ${input.file}`, unit: "bytes" }, (work) =>
       opened.store ? opened.store.inspect(input, work) : entry.inspectFile(input, work),
     ),
+  "bench.suites": ({ bench }) => bench.suites(),
+  "bench.start": ({ bench }, input) => bench.start(input),
+  "bench.stop": async ({ bench }, { run }) => bench.stop(run),
+  "bench.runs": async ({ bench }) => bench.runs(),
+  "bench.run": async ({ bench }, { run }) => bench.run(run),
+  "bench.remove": async ({ bench }, { run }) => bench.remove(run),
   "job.list": async ({ jobs }) => jobs.list(),
   "job.cancel": async ({ jobs }, { id }) => {
     jobs.cancel(id);

@@ -17,11 +17,22 @@ const KEEP_ENDED_MAX = 50;
 export interface JobWork {
   readonly signal: AbortSignal;
   readonly progress: (done: number, total: number) => void;
+  /** A new phase counts from 0. */
   readonly phase: (name: string) => void;
+  /** Both at once, where progress goes on through the phases. */
+  readonly show: (state: { readonly phase: string; readonly done: number; readonly total: number }) => void;
+}
+
+export interface JobAbout {
+  readonly title: string;
+  readonly unit: JobView["unit"];
+  /** It does not keep the store open: it is stopped when that is closed. */
+  readonly endsWithStore?: boolean;
 }
 
 interface Job {
   view: JobView;
+  readonly endsWithStore: boolean;
   readonly abort: AbortController;
   announced: boolean;
   sentAt: number;
@@ -38,12 +49,13 @@ export class JobRegistry {
   }
 
   /** Runs `body` as a job and settles as it does. */
-  async run<T>(about: { readonly title: string; readonly unit: JobView["unit"] }, body: (work: JobWork) => Promise<T>): Promise<T> {
+  async run<T>(about: JobAbout, body: (work: JobWork) => Promise<T>): Promise<T> {
     const job = this.#start(about);
     const work: JobWork = {
       signal: job.abort.signal,
       progress: (done, total) => this.#update(job, { done, total }),
       phase: (phase) => this.#update(job, { phase, done: 0, total: null }),
+      show: (state) => this.#update(job, state),
     };
     try {
       const result = await body(work);
@@ -67,6 +79,11 @@ export class JobRegistry {
     return [...this.#jobs.values()].filter((job) => job.endedAt === null).length;
   }
 
+  /** Running jobs that work in the store: it cannot be closed before they have ended. */
+  get holdingStore(): number {
+    return [...this.#jobs.values()].filter((job) => job.endedAt === null && !job.endsWithStore).length;
+  }
+
   /** Acknowledged at once; the job ends when its work next looks. Does nothing to a job that has ended. */
   cancel(id: string): void {
     const job = this.#jobs.get(id);
@@ -81,7 +98,7 @@ export class JobRegistry {
     for (const id of this.#jobs.keys()) this.cancel(id);
   }
 
-  #start(about: { readonly title: string; readonly unit: JobView["unit"] }): Job {
+  #start(about: JobAbout): Job {
     const id = randomUUID();
     const view: JobView = {
       id,
@@ -94,7 +111,15 @@ export class JobRegistry {
       state: "running",
       cancellable: true,
     };
-    const job: Job = { view, abort: new AbortController(), announced: false, sentAt: 0, timer: null, endedAt: null };
+    const job: Job = {
+      view,
+      endsWithStore: about.endsWithStore ?? false,
+      abort: new AbortController(),
+      announced: false,
+      sentAt: 0,
+      timer: null,
+      endedAt: null,
+    };
     job.timer = setTimeout(() => this.#send(job), ANNOUNCE_AFTER_MS);
     this.#jobs.set(id, job);
     return job;

@@ -11,6 +11,8 @@ export class OpenedStore {
   readonly #emit: (event: HostEvent) => void;
   #store: Store | null = null;
   #watch: ChangeWatch | null = null;
+  /** Ends what must not outlive the store, before it is closed. */
+  beforeClose: () => Promise<void> = () => Promise.resolve();
   /** Opening and closing take turns. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -61,6 +63,7 @@ export class OpenedStore {
   }
 
   async #shut(): Promise<void> {
+    if (this.#store) await this.beforeClose();
     await this.#watch?.stop();
     this.#watch = null;
     const store = this.#store;
@@ -69,16 +72,13 @@ export class OpenedStore {
   }
 
   #refuseWhileJobsRun(act: string): void {
-    if (this.#jobs.running === 0) return;
-    throw new EngineError(
-      "store-busy",
-      `${act}: ${this.#jobs.running === 1 ? "a job is" : `${this.#jobs.running} jobs are`} still running in this one`,
-      {
-        hint: "Wait for the job, or cancel it.",
-        untouched: "The store stays open and the work goes on.",
-        retryable: true,
-      },
-    );
+    const running = this.#jobs.holdingStore;
+    if (running === 0) return;
+    throw new EngineError("store-busy", `${act}: ${running === 1 ? "a job is" : `${running} jobs are`} still running in this one`, {
+      hint: "Wait for the job, or cancel it.",
+      untouched: "The store stays open and the work goes on.",
+      retryable: true,
+    });
   }
 
   #inTurn<T>(body: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { HostEvent } from "#shared/contract.ts";
 import type { Result } from "#shared/result.ts";
 import { EngineError, toErrorView } from "#engine/io/errors.ts";
+import { BenchService, type BenchParts } from "./bench-service.ts";
 import type { EngineEntry } from "./engine-entry.ts";
 import type { FromEngine, ToEngine } from "./engine-protocol.ts";
 import { handle, type HandlerParts } from "./handlers.ts";
@@ -13,10 +14,13 @@ import { parseRequest } from "#engine/parse-request.ts";
 const SHUTDOWN_WAIT_MS = 4_000;
 
 /** Serves one engine to the thread at the other end of `port` until told to shut down. */
-export function serveEngine(port: MessagePort, entry: EngineEntry): void {
+export function serveEngine(port: MessagePort, entry: EngineEntry, own: Pick<BenchParts, "childFile" | "loadSuites"> = {}): void {
   const emit = (event: HostEvent) => port.postMessage({ event } satisfies FromEngine);
   const jobs = new JobRegistry((job) => emit({ type: "job", job }));
-  const parts: HandlerParts = { entry, jobs, opened: new OpenedStore(jobs, emit) };
+  const opened = new OpenedStore(jobs, emit);
+  const bench = new BenchService({ ...own, jobs, emit, storePath: () => opened.store?.path ?? null });
+  opened.beforeClose = () => bench.close();
+  const parts: HandlerParts = { entry, jobs, opened, bench };
   port.on("message", (message: ToEngine) => {
     if ("shutdown" in message) void shutDown(parts).finally(() => port.close());
     else void answer(parts, message).then((result) => port.postMessage({ id: message.id, result } satisfies FromEngine));

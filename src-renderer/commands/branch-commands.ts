@@ -5,6 +5,7 @@ import {
   Eye,
   EyeOff,
   FolderOpen,
+  GitCompareArrows,
   GitFork,
   History,
   Lock,
@@ -22,6 +23,8 @@ import { openDialog, selectBranches, showScreen } from "../app-state.ts";
 import { branchList, mergeBranches } from "../branches/branch-list.ts";
 import { branchKey } from "../branches/rows.ts";
 import { changeBranchesView } from "../branches/branches-view.ts";
+import { openDiffOf, openDiffOfBranch } from "../diff/diff-session.ts";
+import { unsavedChanges } from "../diff/side-text.ts";
 import { copyText } from "../ui/copy.ts";
 import { formatPlural } from "../ui/format.ts";
 import type { Command, CommandContext } from "./command.ts";
@@ -156,6 +159,28 @@ export const BRANCH_COMMANDS: readonly Command[] = [
     group: 1,
     when: one,
     run: forOne((branch) => openDialog({ kind: "promote", branch: branch.name })),
+  },
+  {
+    id: "branch.diff",
+    title: ({ branch }) => (branch?.forkedFrom ? `Diff with ${branch.forkedFrom.branch ?? "its fork point"}` : "Diff with another state…"),
+    icon: GitCompareArrows,
+    shortcuts: ["Mod+D"],
+    menu: "branch",
+    group: 1,
+    when: one,
+    run: forOne((branch, { api }) => openDiffOfBranch(api, branch)),
+  },
+  {
+    id: "branch.diff-unsaved",
+    title: "Diff of unsaved changes",
+    icon: GitCompareArrows,
+    menu: "branch",
+    group: 1,
+    when: (context) => one(context) && ["unsaved", "conflict"].includes(context.branch?.checkout.state ?? ""),
+    run: forOne((branch, { api }) => {
+      const { left, right } = unsavedChanges(branch);
+      return openDiffOf(api, left, right);
+    }),
   },
   { id: "branch.copy-path", title: "Open: copy path", icon: Clipboard, menu: "branch", group: 2, when: one, run: forOne(copyPath) },
   {

@@ -5,7 +5,7 @@ import { appState, type AppState } from "../app-state.ts";
 import { branchList, type BranchListState } from "../branches/branch-list.ts";
 import { branchesView, type BranchesView } from "../branches/branches-view.ts";
 
-export type MenuName = "file" | "edit" | "branch" | "view" | "help";
+export type MenuName = "file" | "edit" | "branch" | "view" | "run" | "help";
 
 /** What a command may look at when it decides whether it applies. */
 export interface CommandContext {

@@ -5,6 +5,7 @@ import {
   ClipboardCopy,
   Download,
   FileLock2,
+  GitCompareArrows,
   GitFork,
   PencilLine,
   RotateCcw,
@@ -17,6 +18,7 @@ import type { BranchView, HistoryRow } from "#shared/views.ts";
 import { performOrReport, requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
 import { openDialog } from "../app-state.ts";
+import { openDiffOf } from "../diff/diff-session.ts";
 import { copyText } from "../ui/copy.ts";
 import type { MenuEntry } from "../ui/menu.tsx";
 import type { TimelineRow } from "./history-rows.ts";
@@ -39,6 +41,8 @@ export interface HistoryActs {
   readonly takeTheirs: () => void;
   /** Conflict: the file's state becomes a new version on top of the head. */
   readonly putMineOnTop: () => void;
+  /** "parent": what this version changed. "head": what changed since. */
+  readonly diff: (version: HistoryRow, against: "parent" | "head") => void;
   readonly openReadOnly: (version: HistoryRow) => void;
   readonly exportFile: (version: HistoryRow) => void;
   readonly renameCheckpoint: (checkpoint: CheckpointRef) => void;
@@ -69,6 +73,12 @@ export function useHistoryActs(branch: BranchView, onExport: (version: HistoryRo
     discard: () => rollBack(`v${branch.head}`, "Discarding…"),
     takeTheirs: () => void run("Replacing…", () => performOrReport(api, "branch.checkout", { ...on, resolve: "take-theirs" })),
     putMineOnTop: () => void run("Saving…", () => performOrReport(api, "branch.checkpoint", { ...on, resolve: "put-mine-on-top" })),
+    diff: (version, against) => {
+      const state = (number: number) => ({ kind: "state", ...on, at: `v${number}` }) as const;
+      const own = state(version.number);
+      if (against === "head") void openDiffOf(api, own, { kind: "state", ...on });
+      else if (version.parent !== null) void openDiffOf(api, state(version.parent), own);
+    },
     openReadOnly: (version) =>
       void run("Opening…", async () => {
         const opened = await requestOrReport(api, "checkpoint.open", { ...on, at: `v${version.number}` });
@@ -113,6 +123,22 @@ function versionEntries(version: HistoryRow, acts: HistoryActs): MenuEntry[] {
   return [
     { kind: "item", id: "fork", label: "Fork here…", icon: GitFork, shortcut: "N", run: () => acts.fork(version) },
     ...(move ? [{ kind: "item", id: "move", label: move.label, icon: move.icon, run: () => acts.moveTo(version) } as const] : []),
+    ...(version.parent === null
+      ? []
+      : ([
+          {
+            kind: "item",
+            id: "diff",
+            label: "Diff with the version before",
+            icon: GitCompareArrows,
+            run: () => acts.diff(version, "parent"),
+          },
+        ] as const)),
+    ...(version.place === "head"
+      ? []
+      : ([
+          { kind: "item", id: "diff-head", label: "Diff with the head", icon: GitCompareArrows, run: () => acts.diff(version, "head") },
+        ] as const)),
     { kind: "item", id: "open", label: "Open read-only", icon: FileLock2, run: () => acts.openReadOnly(version) },
     { kind: "item", id: "export", label: "Export…", icon: Download, run: () => acts.exportFile(version) },
     { kind: "separator", id: "copying" },

@@ -12,6 +12,7 @@ import { RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
 import { Segmented } from "../ui/segmented.tsx";
 import { ErrorPanel, Skeleton } from "../ui/states.tsx";
+import { CachesPanel } from "./caches-panel.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
 import { GcPanel } from "./gc-panel.tsx";
 import { Panel } from "./panel.tsx";
@@ -32,6 +33,7 @@ export function SettingsScreen() {
           <VerifyPanel />
           <DoctorPanel />
           <GcPanel />
+          <CachesPanel />
         </div>
       </div>
     </section>

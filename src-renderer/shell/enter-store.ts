@@ -4,6 +4,7 @@ import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { appState, selectDatabase, setHello, showScreen } from "../app-state.ts";
 import { resetBranchesView } from "../branches/branches-view.ts";
+import { resetDiff } from "../diff/diff-session.ts";
 import { showError } from "../ui/toasts.ts";
 
 type OpenRequest = "store.open" | "store.create" | "store.demo";
@@ -20,6 +21,7 @@ async function showStore(api: Api): Promise<void> {
   const hello = await api.request("app.hello", {});
   selectDatabase(null);
   resetBranchesView();
+  resetDiff();
   setHello(hello);
   if (hello.store) await chooseDatabase(api, null);
 }

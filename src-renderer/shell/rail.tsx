@@ -1,4 +1,16 @@
-import { Activity, ChevronsUpDown, Database, GitBranch, History, Plus, Settings, Trash2, type LucideIcon } from "lucide-react";
+import {
+  Activity,
+  ChevronsUpDown,
+  Database,
+  Gauge,
+  GitBranch,
+  GitCompareArrows,
+  History,
+  Plus,
+  Settings,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import type { DatabaseView } from "#shared/views.ts";
 import { useRequest } from "../api/queries.ts";
@@ -79,6 +91,8 @@ function DatabasePicker({ databases, current }: { readonly databases: readonly D
 const SCREENS: readonly { readonly name: ScreenName; readonly label: string; readonly icon: LucideIcon }[] = [
   { name: "branches", label: "Branches", icon: GitBranch },
   { name: "history", label: "History", icon: History },
+  { name: "diff", label: "Diff", icon: GitCompareArrows },
+  { name: "benchmarks", label: "Benchmarks", icon: Gauge },
   { name: "activity", label: "Activity", icon: Activity },
 ];
 

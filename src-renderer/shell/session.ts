@@ -6,6 +6,7 @@ import { sayHello, type Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import type { StoreView } from "#shared/views.ts";
 import { appState, selectBranches, setHello, setTheme, showScreen, type AppState, type ScreenName } from "../app-state.ts";
+import { benchLayout, benchView, changeBenchView, parseBenchLayout, type BenchLayout } from "../benchmarks/bench-view.ts";
 import { branchList } from "../branches/branch-list.ts";
 import { branchesView, changeBranchesView } from "../branches/branches-view.ts";
 import { branchKey } from "../branches/rows.ts";
@@ -13,7 +14,7 @@ import { showError } from "../ui/toasts.ts";
 import { chooseDatabase } from "./enter-store.ts";
 
 const SAVE_AFTER_MS = 500;
-const SCREENS: readonly ScreenName[] = ["branches", "history", "activity", "trash", "settings"];
+const SCREENS: readonly ScreenName[] = ["branches", "history", "diff", "benchmarks", "activity", "trash", "settings"];
 
 interface Layout {
   /** Folder of the store that was open. */
@@ -23,6 +24,8 @@ interface Layout {
   readonly branch: string | null;
   readonly mode: "graph" | "flat";
   readonly filter: string;
+  /** What the Benchmarks screen is set to. */
+  readonly bench: BenchLayout;
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -42,6 +45,7 @@ export function parseLayout(text: string): Layout {
     branch: textOrNull(raw.branch),
     mode: raw.mode === "flat" ? "flat" : "graph",
     filter: textOrNull(raw.filter) ?? "",
+    bench: parseBenchLayout(raw.bench),
   };
 }
 
@@ -55,6 +59,7 @@ function formatLayout(state: AppState): string {
     branch: branch?.name ?? null,
     mode,
     filter,
+    bench: benchLayout(benchView.get()),
   };
   return JSON.stringify(layout);
 }
@@ -66,6 +71,7 @@ export async function startSession(api: Api): Promise<void> {
   setTheme(settings.theme);
   showScreen(layout.screen);
   changeBranchesView({ mode: layout.mode, filter: layout.filter });
+  changeBenchView(layout.bench);
   const store = hello.store ?? (layout.store === null ? null : await reopenStore(api, layout.store));
   if (store) {
     await chooseDatabase(api, layout.database);
@@ -118,7 +124,7 @@ export function keepSession(api: Api): () => void {
     clearTimeout(timer);
     timer = setTimeout(save, SAVE_AFTER_MS);
   };
-  const stops = [appState, branchesView, branchList].map((state) => state.subscribe(schedule));
+  const stops = [appState, branchesView, branchList, benchView].map((state) => state.subscribe(schedule));
   return () => {
     clearTimeout(timer);
     for (const stop of stops) stop();

@@ -5,6 +5,7 @@ import { useApi, useRequest } from "../api/queries.ts";
 import { requestOrReport } from "../api/perform.ts";
 import { useAppState } from "../app-state.ts";
 import { useFocusedBranch } from "../branches/branch-list.ts";
+import { runCommand } from "../commands/commands.ts";
 import { FileBadge } from "../ui/badge.tsx";
 import { RelativeTime } from "../ui/figures.tsx";
 import { formatPlural } from "../ui/format.ts";
@@ -43,6 +44,17 @@ function RunningJobs() {
   );
 }
 
+/** Unsaved changes lead to what they are. */
+function UnsavedPill({ state }: { readonly state: "unsaved" | "conflict" | "missing" }) {
+  const api = useApi();
+  if (state === "missing") return <FileBadge state={state} />;
+  return (
+    <button type="button" title="See what is not saved" className="flex rounded-sm" onClick={() => runCommand(api, "branch.diff-unsaved")}>
+      <FileBadge state={state} />
+    </button>
+  );
+}
+
 export function StatusBar() {
   const hello = useAppState((state) => state.hello);
   const connection = useAppState((state) => state.connection);
@@ -67,7 +79,7 @@ export function StatusBar() {
         </span>
       ) : null}
       {hasStore && file && (file.state === "unsaved" || file.state === "conflict" || file.state === "missing") ? (
-        <FileBadge state={file.state} />
+        <UnsavedPill state={file.state} />
       ) : null}
       {hasStore && file && file.walBytes > 0 ? <span className="tabular-nums">WAL {formatBytes(file.walBytes)}</span> : null}
       <span className="ml-auto flex items-center gap-4">

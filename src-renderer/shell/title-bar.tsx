@@ -14,6 +14,7 @@ const MENUS: readonly { readonly name: MenuName; readonly title: string }[] = [
   { name: "edit", title: "Edit" },
   { name: "branch", title: "Branch" },
   { name: "view", title: "View" },
+  { name: "run", title: "Run" },
   { name: "help", title: "Help" },
 ];
 

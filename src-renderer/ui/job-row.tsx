@@ -8,7 +8,7 @@ function formatAmount(value: number, unit: JobView["unit"]): string {
   return unit === "bytes" ? formatBytes(value) : formatCount(value);
 }
 
-/** "1,310 of 2,118 pages · 3 s left". The time left appears once a tenth is done: before that it would be a guess. */
+/** "1,310 of 2,118 pages · 3 s left", "37 % · 3 s left". The time left appears once a tenth is done: before that it would be a guess. */
 export function describeProgress(job: JobView, now: number): string {
   if (job.state !== "running") return { cancelling: "Cancelling…", done: "Done", cancelled: "Cancelled", failed: "Failed" }[job.state];
   const unit = job.unit === "bytes" ? "" : ` ${job.unit}`;
@@ -17,6 +17,7 @@ export function describeProgress(job: JobView, now: number): string {
   const part = job.done / job.total;
   const elapsedMs = now - job.startedAt;
   const left = part >= 0.1 && part < 1 && elapsedMs > 1_000 ? ` · ${formatCountdown((elapsedMs / part) * (1 - part))} left` : "";
+  if (job.unit === "percent") return `${formatCount(job.done)} %${left}`;
   return `${formatAmount(job.done, job.unit)} of ${formatAmount(job.total, job.unit)}${unit}${left}`;
 }
 

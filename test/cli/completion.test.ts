@@ -25,4 +25,7 @@ test("CLI-21: bash completes verbs first, then options of the verb", async () =>
   expect(complete("coppice", "pro")).toEqual(["promote", "protect"]);
   expect(complete("coppice", "--store", "x", "fork", "shop", "--w")).toEqual(["--with-unsaved"]);
   expect(complete("coppice", "completion", "")).toEqual(["bash", "zsh", "fish"]);
+  expect(complete("coppice", "bench", "is")).toEqual(["isolation"]);
+  expect(complete("coppice", "bench", "cow", "--comp")).toEqual(["--compare"]);
+  expect(complete("coppice", "bench", "cow", "--folder", "/tm")).toEqual(["/tmp"]);
 });

@@ -14,7 +14,8 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const store = await openStore(spec, { actor: "crash", ownProcess: true });
+// Few segments make a merged one, so that merging is met in a history of seconds; and files are made ready meanwhile.
+const store = await openStore(spec, { actor: "crash", ownProcess: true }, { mergeFanIn: 2, makesReady: true });
 const main = { database: "shop", branch: "main" };
 
 function acknowledge(operation: { readonly id: number } | null): void {

@@ -71,7 +71,7 @@ export const test = base.extend<Fixtures, E2eOptions>({
         return { page, electron: null, quit, kill };
       }
       const executablePath = face === "standin" ? join(ROOT, "test/standin/electron") : (findElectronBinary() ?? "");
-      const electron = await _electron.launch({ executablePath, args: [ROOT, ...args], env });
+      const electron = await _electron.launch({ executablePath, args: [ROOT, ...args], env, acceptDownloads: true });
       const page = await electron.firstWindow();
       const quit = async () => {
         const program = electron.process();

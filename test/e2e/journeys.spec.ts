@@ -22,6 +22,12 @@ test("JOURNEY-1: three migrations are tried in forks, the second is promoted, an
   }
   expect(readValue(main, COLUMNS)).toBe("id,item,price");
   await branchRow(page, "try-2").click();
+  await page.keyboard.press("ControlOrMeta+D");
+  const diff = page.getByRole("region", { name: "Diff" });
+  await expect(diff.getByRole("row", { name: /orders/ }).first()).toContainText("~200");
+  await expect(diff.getByText("+ price_cents INTEGER")).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+1");
+  await branchRow(page, "try-2").click();
   await page.getByRole("button", { name: "Promote", exact: true }).click();
   const promoted = toast(page, /try-2.*main/);
   await expect(promoted).toBeVisible();

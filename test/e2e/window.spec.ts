@@ -71,14 +71,14 @@ test("E2E-4: a branch dropped on a branch asks what is meant; F6 goes round the 
   await page.keyboard.press("Shift+F6");
   expect(await pane()).toBe("branches");
 
-  await page.keyboard.press("ControlOrMeta+3");
+  await page.keyboard.press("ControlOrMeta+7");
   await page.keyboard.press("ControlOrMeta+F");
   await expect(page.getByRole("textbox", { name: "Filter operations" })).toBeFocused();
-  await page.keyboard.press("ControlOrMeta+4");
+  await page.keyboard.press("ControlOrMeta+8");
   await expect(page.getByRole("heading", { name: "Trash" })).toBeVisible();
   await page.keyboard.press("ControlOrMeta+F");
   await expect(page.getByRole("textbox", { name: "Filter the trash" })).toBeFocused();
-  await page.keyboard.press("ControlOrMeta+5");
+  await page.keyboard.press("ControlOrMeta+9");
   await expect(page.getByRole("heading", { name: "Settings" })).toBeVisible();
   await page.keyboard.press("ControlOrMeta+F");
   await expect(page.getByRole("textbox", { name: "Filter branches" })).toBeFocused();

@@ -84,7 +84,7 @@ test(`MODEL-1: random verbs leave the store as the plain model says (seed ${SEED
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 4, maxLength: 14 }), async (steps) => {
       const folder = mkdtempSync(join(tmpdir(), "coppice-model-"));
-      const store = await createStore(join(folder, "store"), { actor: "anna", ownProcess: true });
+      const store = await createStore(join(folder, "store"), { actor: "anna", ownProcess: true }, { mergeFanIn: 2 });
       try {
         const model = new Model();
         const created = await store.create({ database: "shop" });

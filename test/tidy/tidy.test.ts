@@ -4,13 +4,12 @@ import { expect, test } from "vitest";
 import { ERROR_CODES } from "#shared/error-codes.ts";
 import { importsOf, readSources, type SourceFile } from "../support/source-files.ts";
 
-const SOURCES = ["src-shared", "src-main", "src-renderer"].flatMap((folder) => readSources(folder, /\.tsx?$/));
+const SOURCES = ["src-shared", "src-main", "src-renderer", "bench"].flatMap((folder) => readSources(folder, /\.tsx?$/));
 const TESTS = readSources("test", /\.(test|spec)\.tsx?$/);
 const OURS = [
   ...SOURCES,
   ...readSources("test", /\.(tsx?|mjs)$/),
   ...readSources("build", /\.ts$/),
-  ...readSources("bench", /\.ts$/),
   ...readSources("native/src", /\.(cc|h)$/),
 ];
 const TIDY = "test/tidy/tidy.test.ts";
@@ -19,6 +18,7 @@ const TIDY = "test/tidy/tidy.test.ts";
 function target(file: SourceFile, name: string): string | null {
   if (name.startsWith("#shared/")) return name.replace("#shared", "src-shared");
   if (name.startsWith("#engine/")) return name.replace("#engine", "src-main/engine");
+  if (name.startsWith("#bench/")) return name.replace("#bench", "bench");
   if (name.startsWith("#host/")) return name.replace("#host", "src-main/host");
   return name.startsWith(".") ? posix.join(posix.dirname(file.path), name) : null;
 }
@@ -27,12 +27,17 @@ function layerOf(path: string): string | undefined {
   return /^src-main\/engine\/([^/]+)\//.exec(path)?.[1];
 }
 
+/** The part of the program that a file belongs to. */
+function folderOf(path: string): string {
+  return /^(?:src-main\/)?([^/]+)\//.exec(path)?.[1] ?? "";
+}
+
 function codesWithout(files: readonly SourceFile[]): string[] {
   return Object.keys(ERROR_CODES).filter((code) => !files.some((file) => file.text.includes(`"${code}"`)));
 }
 
 test("TIDY-1: inside the engine, imports go one way", () => {
-  const order = ["io", "format", "objects", "segments", "catalog", "transfer", "checkouts", "branches", "upkeep", "demo"];
+  const order = ["io", "format", "objects", "segments", "catalog", "transfer", "checkouts", "branches", "diff", "upkeep", "demo"];
   // The shapes of records are the catalog's interface, and what a store can do is the engine's.
   const interfaces = new Set(["src-main/engine/catalog/records.ts", "src-main/engine/store-api.ts"]);
   const wrong: string[] = [];
@@ -46,6 +51,26 @@ test("TIDY-1: inside the engine, imports go one way", () => {
     }
     expect(order, file.path).toContain(layer);
   }
+  expect(wrong).toEqual([]);
+});
+
+test("TIDY-11: benchmarks stand between engine and host, and the engine knows nothing of them", () => {
+  const below: Readonly<Record<string, readonly string[]>> = {
+    "src-shared": ["src-shared"],
+    engine: ["src-shared", "engine"],
+    bench: ["src-shared", "engine", "bench"],
+    host: ["src-shared", "engine", "bench", "host"],
+    "src-renderer": ["src-shared", "src-renderer"],
+  };
+  // The entry of `npm run bench` is the command line's.
+  const files = SOURCES.filter(({ path }) => path !== "bench/run.ts");
+  const wrong = files.flatMap((file) =>
+    importsOf(file).flatMap((name) => {
+      const path = target(file, name);
+      const allowed = below[folderOf(file.path)];
+      return path !== null && allowed && !allowed.includes(folderOf(path)) ? [`${file.path} imports ${path}`] : [];
+    }),
+  );
   expect(wrong).toEqual([]);
 });
 
@@ -67,7 +92,7 @@ test("TIDY-4: one file touches ipcMain", () => {
 
 test("TIDY-5: every source file is part of a program", () => {
   const config = readSources("electron.vite.config.ts", /./)[0]?.text ?? "";
-  const entries = [...config.matchAll(/"(src-main\/[^"]+\.ts)"/g)].map((match) => match[1] ?? "");
+  const entries = [...config.matchAll(/"((?:src-main|bench)\/[^"]+\.ts)"/g)].map((match) => match[1] ?? "");
   const byPath = new Map(SOURCES.map((file) => [file.path, file]));
   const reached = new Set<string>();
   const visit = (path: string) => {
@@ -79,7 +104,7 @@ test("TIDY-5: every source file is part of a program", () => {
       if (next !== null) visit(next);
     }
   };
-  for (const entry of [...entries, "src-renderer/main.tsx"]) visit(entry);
+  for (const entry of [...entries, "src-renderer/main.tsx", "bench/run.ts"]) visit(entry);
   expect(SOURCES.map((file) => file.path).filter((path) => !reached.has(path) && !path.endsWith(".d.ts"))).toEqual([]);
 });
 
@@ -118,5 +143,5 @@ test("TIDY-10: what the app needs when it runs, and nothing else, is a dependenc
     allowScripts: Record<string, boolean>;
   };
   expect(Object.keys(manifest.dependencies)).toEqual(["better-sqlite3"]);
-  expect(Object.values(manifest.allowScripts)).toEqual([false]);
+  expect([...new Set(Object.values(manifest.allowScripts))]).toEqual([false]);
 });

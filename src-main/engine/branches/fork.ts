@@ -112,6 +112,8 @@ async function commitFork(
     newBranches: { names, head, parent: place.branch.id, forkVersion: head, ttlMs: input.ttlMs ?? null, meta: input.meta ?? {} },
   });
   const first = operation.newBranches?.first;
+  const made = first === undefined ? null : parts.catalog.branches.byId(first);
+  if (made) parts.pool.noteForked(place.database.id, made.head);
   return parts.catalog.snapshot(() => ({
     operation: operationView(parts, operation),
     branch: first === undefined ? null : viewOf(parts, place.database, first),

@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { parseSqliteHeader, SQLITE_HEADER_BYTES, stampPage1 } from "../format/sqlite-header.ts";
 import type { BranchRecord, VersionRecord } from "../catalog/records.ts";
-import type { FileDescriptor } from "../io/disk.ts";
+import type { Disk, FileDescriptor } from "../io/disk.ts";
 import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
@@ -8,22 +9,29 @@ import type { Place } from "./resolve.ts";
 const NEIGHBOURS_CONSIDERED_MAX = 8;
 const BATCH_PAGES = 64;
 
+/** How a file was made of another one, and the pages that it was given then. */
+export interface MadeFile {
+  readonly how: "cloned" | "copied";
+  readonly patched: number;
+}
+
 /**
  * Makes a file of `version` at `path` from the clean checkout of a relative: copied (reflinked where the filesystem
- * can), then given the pages that the two versions do not share. Far cheaper than decoding a chain. False, with nothing
+ * can), then given the pages that the two versions do not share. Far cheaper than decoding a chain. Null, with nothing
  * left behind, when there is no such checkout or it changed meanwhile.
  */
-export async function cloneOfNeighbour(parts: Parts, place: Place, version: VersionRecord, path: string): Promise<boolean> {
+export async function cloneOfNeighbour(parts: Parts, place: Place, version: VersionRecord, path: string): Promise<MadeFile | null> {
   for (const { branch, content, fingerprint } of neighbours(parts, place)) {
     const known = parts.catalog.versions.byNumber(place.database.id, content);
     if (!known || known.pageSize !== version.pageSize) continue;
     const differing = await parts.lineages.differing(place.database.id, content, version.number);
     if (!isMostlyShared(version, differing)) continue;
-    if (!(await parts.files.copy(parts.paths.checkout(place.database.name, branch.name), fingerprint, path))) continue;
-    await overwrite(parts, place, version, path, differing);
-    return true;
+    const how = await parts.files.copy(parts.paths.checkout(place.database.name, branch.name), fingerprint, path);
+    if (how === null) continue;
+    await overwriteFile(parts, version, path, differing);
+    return { how, patched: differing.length };
   }
-  return false;
+  return null;
 }
 
 /** Changing a file that holds another version is cheaper than making one. Of an empty database nothing can be kept. */
@@ -47,31 +55,39 @@ function neighbours(parts: Parts, place: Place): { branch: BranchRecord; content
   });
 }
 
-/** Nobody else knows the file yet, so its pages are written in place. */
-async function overwrite(parts: Parts, place: Place, version: VersionRecord, path: string, differing: Uint32Array): Promise<void> {
-  const reader = await parts.lineages.reader(place.database.id, version.number);
-  const file = parts.disk.open(path, "r+");
+/** Nobody else knows the file yet, so its pages are written in place. `pause` is awaited between batches; it may throw. */
+export async function overwriteFile(
+  { disk, lineages }: Pick<Parts, "disk" | "lineages">,
+  version: VersionRecord,
+  path: string,
+  differing: Uint32Array,
+  pause: () => Promise<unknown> = setImmediate,
+): Promise<void> {
+  const { database, number, pageSize, pageCount } = version;
+  const reader = await lineages.reader(database, number);
+  const file = disk.open(path, "r+");
   try {
-    parts.disk.truncate(file, version.pageCount * version.pageSize);
+    disk.truncate(file, pageCount * pageSize);
     for (let from = 0; from < differing.length; from += BATCH_PAGES) {
       const numbers = differing.subarray(from, from + BATCH_PAGES);
-      const bytes = new Uint8Array(numbers.length * version.pageSize);
+      const bytes = new Uint8Array(numbers.length * pageSize);
       reader.readScattered(numbers, bytes);
-      for (const [index, number] of numbers.entries())
-        parts.disk.write(file, bytes.subarray(index * version.pageSize, (index + 1) * version.pageSize), (number - 1) * version.pageSize);
+      for (const [index, page] of numbers.entries())
+        disk.write(file, bytes.subarray(index * pageSize, (index + 1) * pageSize), (page - 1) * pageSize);
+      if (from + BATCH_PAGES < differing.length) await pause();
     }
-    restamp(parts, file, version.pageSize);
+    restamp(disk, file, pageSize);
   } finally {
-    parts.disk.close(file);
+    disk.close(file);
   }
 }
 
 /** WAL mode, and a change counter that no page cache has seen with this file. */
-function restamp(parts: Parts, file: FileDescriptor, pageSize: number): void {
+function restamp(disk: Disk, file: FileDescriptor, pageSize: number): void {
   const page = new Uint8Array(pageSize);
-  parts.disk.read(file, page, 0);
+  disk.read(file, page, 0);
   const header = parseSqliteHeader(page.subarray(0, SQLITE_HEADER_BYTES));
   const counter = typeof header === "string" ? 0 : header.changeCounter;
   stampPage1(page, { journal: "wal", changeCounter: (counter + 1) >>> 0 });
-  parts.disk.write(file, page, 0);
+  disk.write(file, page, 0);
 }

@@ -13,7 +13,7 @@ export async function commit(
   draft: Pick<OperationDraft, "moves"> & Partial<OperationDraft>,
 ): Promise<OperationRecord> {
   try {
-    return await parts.catalog.commit({
+    const record = await parts.catalog.commit({
       uid: parts.randomness.bytes(16),
       kind,
       at: parts.clock.now(),
@@ -22,10 +22,20 @@ export async function commit(
       branch: about && "branch" in about ? about.branch.id : null,
       ...draft,
     });
+    noteVersions(parts, record, draft.versions ?? []);
+    return record;
   } catch (error) {
     const wasRefused = error instanceof EngineError && error.code !== "outcome-unknown";
     if (wasRefused) await discardVersions(parts, draft.versions ?? []);
     throw error;
+  }
+}
+
+function noteVersions(parts: Parts, { database, newVersions }: OperationRecord, versions: readonly NewVersion[]): void {
+  for (const [index, version] of newVersions.entries()) {
+    const parent = versions[index]?.parent ?? null;
+    const number = parent === null || typeof parent === "number" ? parent : (newVersions[parent.new] ?? null);
+    if (database !== null) parts.noteVersion(database, version, number);
   }
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { DatabaseId, VersionNumber } from "#shared/ids.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CheckoutFiles } from "../checkouts/checkout-files.ts";
 import type { Clock, Randomness } from "../io/clock.ts";
@@ -8,6 +9,7 @@ import type { SegmentParts } from "../segments/segment-parts.ts";
 import type { CopyElsewhere } from "../transfer/prepare-import.ts";
 import type { Lineages } from "./lineages.ts";
 import type { StorePaths } from "./store-paths.ts";
+import type { WarmPool } from "./warm-pool.ts";
 import type { WritersGate } from "./writers-gate.ts";
 
 /** The wired engine: what every verb works with. */
@@ -23,7 +25,10 @@ export interface Parts {
   /** Reads a file outside the store, where no SQLite connection of this process is on it. */
   readonly copySource: CopyElsewhere;
   readonly lineages: Lineages;
+  readonly pool: WarmPool;
   readonly writers: WritersGate;
+  /** Told of each version that was committed here. Does nothing before the caller's turn ends, and never throws. */
+  readonly noteVersion: (database: DatabaseId, version: VersionNumber, parent: VersionNumber | null) => void;
   readonly actor: string;
 }
 
@@ -31,7 +36,7 @@ export interface Parts {
 export const newVersion = (index = 0): { readonly new: number } => ({ new: index });
 
 /** A path in this process's own temporary folder, on the filesystem of the store. Makes the folder. */
-export function temporaryPath(parts: Parts, ending: string): string {
+export function temporaryPath(parts: Pick<Parts, "disk" | "randomness" | "segments">, ending: string): string {
   parts.disk.makeDirectory(parts.segments.temporaryFolder);
   return join(parts.segments.temporaryFolder, `${Buffer.from(parts.randomness.bytes(8)).toString("hex")}-${ending}`);
 }

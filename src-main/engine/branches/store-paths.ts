@@ -30,8 +30,23 @@ export class StorePaths {
   get kept(): string {
     return join(this.root, "kept");
   }
+  /** What can be made again from the rest. */
+  get cache(): string {
+    return join(this.root, "cache");
+  }
+  /** Clones of checkouts by which their changes are found: `checkouts/shadow.ts`. */
+  get shadows(): string {
+    return join(this.cache, "shadows");
+  }
   get temporary(): string {
     return join(this.root, "tmp");
+  }
+  /** Files that wait to become checkouts: `checkouts/ready-files.ts`. */
+  get readyFiles(): string {
+    return join(this.cache, "ready");
+  }
+  get settings(): string {
+    return join(this.root, "settings.json");
   }
   checkoutFolder(database: string): string {
     return join(this.checkouts, database);

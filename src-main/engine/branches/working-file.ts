@@ -25,7 +25,9 @@ import { placeName, type Place } from "./resolve.ts";
 const PATCH_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** How the file's state came about: shown to users. */
-export type FileChange = "none" | "already current" | "rebuilt" | `patched ${number} page${"" | "s"}`;
+export type FileChange = "none" | "already current" | Patched | Made | `${Made}, ${Patched}`;
+type Patched = `patched ${number} page${"" | "s"}`;
+type Made = "rebuilt" | "cloned" | "copied" | "from the warm pool" | "cloned from the warm pool";
 
 /** A branch's file under lock, and the fact it was held with. */
 export interface HeldFile {
@@ -45,7 +47,8 @@ export async function holdFile(
   const path = parts.paths.checkout(place.database.name, place.branch.name);
   if (!fact || parts.files.check(path, null) === "missing") return null;
   try {
-    const held = await parts.files.hold(path, mode, waitMs);
+    const { pageSize } = versionOf(parts, place, fact.content);
+    const held = await parts.files.hold(path, mode, waitMs, { fingerprint: fact.fingerprint, pageSize });
     return { place, held, fact: await settleFact(parts, { place, held, fact }) };
   } catch (error) {
     throw withUntouched(error, `${placeName(place)} and its file are unchanged.`);
@@ -238,14 +241,12 @@ export async function bringFileTo(
   const differing = from.pageSize === to.pageSize ? await parts.lineages.differing(database, from.number, to.number) : null;
   if (differing && isMostlyShared(to, differing)) {
     const reader = await parts.lineages.reader(database, to.number);
-    await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) });
-    record(await held.fingerprint());
-    return `patched ${differing.length} page${differing.length === 1 ? "" : "s"}`;
+    record(await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: pagesOf(reader, differing) }));
+    return patched(differing.length);
   }
-  const finished = await buildFile(parts, place, to, work);
-  await held.swap(finished);
-  record(await held.fingerprint());
-  return "rebuilt";
+  const { path, change } = await buildFile(parts, place, to, work);
+  record(await held.swap(path));
+  return change;
 }
 
 /** Makes a file for a branch that has none. Throws `file-exists` when something unknown lies in its place. */
@@ -256,28 +257,54 @@ export async function placeFile(
   work: Work = {},
 ): Promise<FileChange> {
   const path = parts.paths.checkout(place.database.name, place.branch.name);
-  const finished = await buildFile(parts, place, versionOf(parts, place, target.version), work);
+  const version = versionOf(parts, place, target.version);
+  const built = await buildFile(parts, place, version, work);
   parts.disk.makeDirectory(dirname(path));
-  const fingerprint = await parts.files.place(finished, path);
+  const fingerprint = await parts.files.place(built.path, path);
   parts.catalog.setFact(place.branch.id, { base: target.base, content: target.version, fingerprint });
-  return "rebuilt";
+  parts.pool.noteMade(version);
+  return built.change;
 }
 
-/** A finished file of one version under `tmp/`, cheapest way first. */
-async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<string> {
+interface BuiltFile {
+  readonly path: string;
+  readonly change: FileChange;
+}
+
+/** A finished file of one version under `tmp/`. Files that are only kept ready give way to it. */
+async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<BuiltFile> {
   try {
-    const path = temporaryPath(parts, "checkout.db");
-    if (await cloneOfNeighbour(parts, place, version, path)) return path;
-    await materialise(
-      await parts.lineages.reader(place.database.id, version.number),
-      { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum },
-      work,
-    );
-    reach("materialise:written");
-    return path;
+    return await makeFile(parts, place, version, work).catch((error: unknown) => {
+      if (error instanceof EngineError && error.code === "disk-full" && parts.pool.clear() > 0) return makeFile(parts, place, version, work);
+      throw error;
+    });
   } catch (error) {
     throw withUntouched(error, `${placeName(place)} is unchanged.`);
   }
+}
+
+/** Cheapest way first. */
+async function makeFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<BuiltFile> {
+  const path = temporaryPath(parts, "checkout.db");
+  const taken = await parts.pool.take(version, path);
+  if (taken) return { path, change: describe(taken.how === "cloned" ? "cloned from the warm pool" : "from the warm pool", taken.patched) };
+  const made = await cloneOfNeighbour(parts, place, version, path);
+  if (made) return { path, change: describe(made.how, made.patched) };
+  await materialise(
+    await parts.lineages.reader(place.database.id, version.number),
+    { disk: parts.disk, native: parts.native, path, journal: "wal", changeCounter: parts.clock.now() >>> 0, checksum: version.checksum },
+    work,
+  );
+  reach("materialise:written");
+  return { path, change: "rebuilt" };
+}
+
+function describe(made: Made, pages: number): FileChange {
+  return pages === 0 ? made : `${made}, ${patched(pages)}`;
+}
+
+function patched(pages: number): Patched {
+  return `patched ${pages} page${pages === 1 ? "" : "s"}`;
 }
 
 export function versionOf(parts: Parts, place: Place, number: VersionNumber): VersionRecord {

@@ -18,7 +18,8 @@ import { DatabaseQueries } from "./database-queries.ts";
 import { KNOWN_FORMATS, migrateCatalog, readIdentity, type StoreIdentity } from "./format-version.ts";
 import { OperationQueries } from "./operation-queries.ts";
 import { openReadOnly, type ReadOnlyCatalog } from "./read-only.ts";
-import type { CheckoutFact, OperationDraft, OperationRecord } from "./records.ts";
+import { insertMerged } from "./merged-segments.ts";
+import type { CheckoutFact, OperationDraft, OperationRecord, SegmentRecord } from "./records.ts";
 import { VersionQueries } from "./version-queries.ts";
 
 export type CatalogPorts = ConnectionPorts;
@@ -129,6 +130,18 @@ export class Catalog {
     });
   }
 
+  /**
+   * Adds a merged segment whose files are durable. The row itself is not waited for: without it the files are orphans, and
+   * the range is merged again. False when a version it names is gone, or somebody else was first. Throws `store-busy`
+   * after `waitMs`.
+   */
+  addMerged(segment: SegmentRecord, waitMs: number): boolean {
+    this.#writable();
+    let added = false;
+    this.#write("NORMAL", () => (added = insertMerged(this.connection, segment)), waitMs);
+    return added;
+  }
+
   fact(branch: BranchId): CheckoutFact | null {
     return this.connection.get<CheckoutFact>("SELECT base, content, fingerprint FROM facts WHERE branch = ?", branch) ?? null;
   }
@@ -176,9 +189,9 @@ export class Catalog {
     return Number(this.connection.pragma("page_count")) * Number(this.connection.pragma("page_size"));
   }
 
-  #write(synchronous: "NORMAL" | "FULL", change: () => void): void {
+  #write(synchronous: "NORMAL" | "FULL", change: () => void, waitMs: number = LIMITS.catalogLockWaitMs): void {
     const connection = this.connection;
-    this.#lock?.acquire(LIMITS.catalogLockWaitMs);
+    this.#lock?.acquire(waitMs);
     try {
       if (synchronous === "NORMAL") connection.pragma("synchronous = NORMAL");
       connection.run("BEGIN IMMEDIATE");

@@ -53,24 +53,28 @@ function checkOperations(catalog: Catalog): VerifyProblem[] {
   return problems;
 }
 
-/** Every version is rebuilt by its highest segment from a version that is rebuilt itself, down to a base. */
+/** Every segment stands on a version that is rebuilt itself, down to a base, and every version has one. */
 function checkChains(catalog: Catalog): VerifyProblem[] {
   const problems: VerifyProblem[] = [];
   const { connection } = catalog;
   const whole = new Set<number>();
-  const sql = `SELECT v.key, v.parent, (SELECT s.key % 16 FROM segments s WHERE s.key BETWEEN v.key * 16 AND v.key * 16 + 15 ORDER BY s.key DESC LIMIT 1) AS level,
-    (SELECT s.from_version FROM segments s WHERE s.key BETWEEN v.key * 16 AND v.key * 16 + 15 ORDER BY s.key DESC LIMIT 1) AS source FROM versions v ORDER BY v.key`;
+  const sql = `SELECT v.key, v.parent, s.key % 16 AS level, s.from_version AS source
+    FROM versions v LEFT JOIN segments s ON s.key BETWEEN v.key * 16 AND v.key * 16 + 15 ORDER BY v.key, s.key`;
   type Row = { key: number; parent: number | null; level: number | null; source: number | null };
+  let before = 0;
   for (const { key, parent, level, source } of connection.iterate<Row>(sql)) {
     const { database, number } = versionOfKey(key);
     const object = `version v${number} of ${nameOf(catalog, database)}`;
     const from = level === 0 ? parent : source;
-    if (parent !== null && (parent >= number || !connection.get("SELECT 1 FROM versions WHERE key = ?", versionKey(database, parent)))) {
+    const isFirst = key !== before;
+    before = key;
+    if (isFirst && parent !== null && (parent >= number || !isStored(catalog, versionKey(database, parent))))
       problems.push({ object, problem: `its parent v${parent} is not stored` });
-    }
     if (level === null) problems.push({ object, problem: "has no segment" });
-    else if (level !== BASE_LEVEL && (from === null || !whole.has(versionKey(database, from)))) {
-      problems.push({ object, problem: `its segment starts at ${from === null ? "nothing" : `v${from}`}, which cannot be rebuilt` });
+    else if (level === BASE_LEVEL) whole.add(key);
+    else if (from === null || from >= number || !whole.has(versionKey(database, from))) {
+      const what = level === 0 ? "its segment" : `its merged segment of level ${level}`;
+      problems.push({ object, problem: `${what} starts at ${from === null ? "nothing" : `v${from}`}, which cannot be rebuilt` });
     } else whole.add(key);
   }
   const orphans = "SELECT key FROM segments WHERE key / 16 NOT IN (SELECT key FROM versions)";
@@ -79,6 +83,10 @@ function checkChains(catalog: Catalog): VerifyProblem[] {
     problems.push({ object: `segment of v${number} of ${nameOf(catalog, database)}`, problem: "belongs to no version" });
   }
   return problems;
+}
+
+function isStored(catalog: Catalog, key: number): boolean {
+  return catalog.connection.get("SELECT 1 FROM versions WHERE key = ?", key) !== undefined;
 }
 
 function nameOf(catalog: Catalog, database: number): string {

@@ -1,5 +1,7 @@
 import type { BranchId, DatabaseId, UnixMs, VersionNumber } from "#shared/ids.ts";
+import type { ChainLink } from "../segments/merge-plan.ts";
 import type { Connection } from "./connection.ts";
+import { chainOf, linksTo, versionsToMerge, type StoredLink } from "./merged-segments.ts";
 import { decodeDetail } from "./operation-detail.ts";
 import type { BranchRecord, SegmentRecord, VersionRecord } from "./records.ts";
 import { SELECT_SEGMENT, SELECT_VERSION, segmentOfRow, versionOfRow, type SegmentRow, type VersionRow } from "./rows.ts";
@@ -78,10 +80,10 @@ export class VersionQueries {
     return this.#catalog.get<{ bytes: number | null }>(sql, branch)?.bytes ?? 0;
   }
 
-  /** Bytes of a version's own segments. */
+  /** Bytes of a version's own change, or of its base: what was stored when it was made, merged segments left out. */
   storedBytes(database: DatabaseId, number: VersionNumber): number {
     const first = segmentKey(versionKey(database, number), 0);
-    const sql = "SELECT sum(coalesce(bytes, length(data))) AS bytes FROM segments WHERE key BETWEEN ? AND ?";
+    const sql = "SELECT coalesce(bytes, length(data)) AS bytes FROM segments WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1";
     return this.#catalog.get<{ bytes: number | null }>(sql, first, first + 15)?.bytes ?? 0;
   }
 
@@ -94,6 +96,27 @@ export class VersionQueries {
       first + 15,
     );
     return row ? segmentOfRow(row) : null;
+  }
+
+  /** One segment by its place; null when there is none. */
+  segmentAt(database: DatabaseId, number: VersionNumber, level: number): SegmentRecord | null {
+    const row = this.#catalog.get<SegmentRow>(`${SELECT_SEGMENT} WHERE s.key = ?`, segmentKey(versionKey(database, number), level));
+    return row ? segmentOfRow(row) : null;
+  }
+
+  /** The segments that rebuild a version, newest first, the highest level of each; without their bytes. */
+  chain(database: DatabaseId, number: VersionNumber): StoredLink[] {
+    return chainOf(this.#catalog, database, number);
+  }
+
+  /** Every segment that ends at a version, the highest level first; without their bytes. */
+  links(database: DatabaseId, number: VersionNumber): ChainLink[] {
+    return linksTo(this.#catalog, database, number);
+  }
+
+  /** Versions that lack a merged segment, the oldest first. */
+  toMerge(database: DatabaseId, fanIn: number): VersionNumber[] {
+    return versionsToMerge(this.#catalog, database, fanIn);
   }
 
   /** Segments of a database in order of version and level, one by one. Nothing may be committed meanwhile. */

@@ -8,6 +8,7 @@ import type { Holder } from "#shared/error-codes.ts";
 import type { PageBatch } from "../format/page-batch.ts";
 import type { Work } from "../segments/page-source.ts";
 import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
+import type { Patch } from "./write-patch.ts";
 
 export type { PageBatch };
 
@@ -16,6 +17,8 @@ export type ChangeProof =
   | "fingerprint"
   /** The WAL's frames since then name every changed page. */
   | "wal"
+  /** The blocks that the file no longer shares with its shadow, compared with that. */
+  | "extents"
   /** Every page was hashed and compared. */
   | "scan";
 
@@ -25,7 +28,8 @@ export interface CheckoutChanges {
   readonly pageCount: number;
   /**
    * Pages that may differ from the fact's `content` version, page 1 normalised (`format/sqlite-header.ts`). A superset
-   * for "wal", exact for "scan", empty for "fingerprint". In batches of bounded size.
+   * for "wal", exact for "scan", and for "extents" but for a few pages that a WAL or a patch had; empty for "fingerprint". In
+   * batches of bounded size.
    */
   readonly batches: AsyncIterable<PageBatch>;
   /** Number of pages in the batches. */
@@ -40,22 +44,25 @@ export interface KnownContent {
   readonly pageHashes: () => Promise<Uint8Array>;
 }
 
+/** The same without what only a scan needs. */
+export type KnownFact = Omit<KnownContent, "pageHashes">;
+
 /** A checkout under lock. Other processes cannot write (mode "write") or use it at all (mode "exclusive"). */
 export interface HeldCheckout {
   readonly path: string;
   /**
    * Finds changed pages by the cheapest proof; `pageHashes` is called only when a scan is needed. The batches can be read
-   * (again) until the next call of anything else here. Throws `checkout-corrupt` when the file is no database.
+   * (again) until the file is replaced or let go. Throws `checkout-corrupt` when the file is no database.
    */
   changes(known: KnownContent): Promise<CheckoutChanges>;
   /**
-   * Makes the file hold the given pages, at the given size, atomically for every stock client (`replace-file.ts`). Page 1
-   * gets WAL mode and a fresh change counter. An empty file, or one of another page size, needs every page. Mode
-   * "exclusive" only.
+   * Makes the file hold the given pages, page 1 always among them, at the given size, atomically for every stock client
+   * (`replace-file.ts`). Page 1 gets WAL mode and a fresh change counter. An empty file, or one of another page size, needs
+   * every page. Returns the fingerprint. Mode "exclusive" only.
    */
-  patch(patch: { readonly pageSize: number; readonly pageCount: number; readonly batches: AsyncIterable<PageBatch> }): Promise<void>;
-  /** Puts a finished file of the same filesystem in place of this one. Mode "exclusive" only. */
-  swap(finished: string): Promise<void>;
+  patch(patch: Patch): Promise<string | null>;
+  /** Puts a finished file of the same filesystem in place of this one; returns the fingerprint. Mode "exclusive" only. */
+  swap(finished: string): Promise<string | null>;
   /** Removes the file and its side files. Mode "exclusive" only; only `release` may follow. */
   remove(): Promise<void>;
   /** Moves the file to where there is none (`file-exists` otherwise); the hold goes with it. Mode "exclusive" only. */
@@ -75,15 +82,18 @@ export interface CheckoutFiles {
   sizes(path: string): { fileBytes: number; walBytes: number } | null;
   /** Processes that have the file or its side files open or locked, as far as the system tells. */
   holders(path: string): Holder[];
-  /** Throws `checkout-busy`, naming the holders, when the lock is not to be had within `waitMs`. */
-  hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout>;
+  /**
+   * Throws `checkout-busy`, naming the holders, when the lock is not to be had within `waitMs`. `known`: what `changes` will
+   * be asked with, so that a few changes come with the hold.
+   */
+  hold(path: string, mode: "write" | "exclusive", waitMs: number, known?: KnownFact): Promise<HeldCheckout>;
   /** Puts a finished file where there is none; returns its fingerprint (see `HeldCheckout`). Refuses with `file-exists`. */
   place(finished: string, path: string): Promise<string | null>;
   /**
    * Copies (reflinks where it can) a checkout to a new file, provided that it matches `fingerprint` before and after and
-   * that no WAL content is beside it; false, with nothing left behind, when it does not.
+   * that no WAL content is beside it; null, with nothing left behind, when it does not.
    */
-  copy(path: string, fingerprint: string, to: string): Promise<boolean>;
+  copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null>;
   /** `transfer/copy-source.ts` for a file outside the store, which this process may have open as well. */
   copySource(request: CopyRequest, work: Work): Promise<SourceCopy>;
   /** Releases every hold and ends the child. */

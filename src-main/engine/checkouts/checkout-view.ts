@@ -50,6 +50,20 @@ export class CheckoutView implements PageSource {
     if (first === 1 && buffer.length > 0) normalisePage1(buffer.subarray(0, pageSize));
   }
 
+  /** The main file, for who reads it past this view: pages of `framePages` and page 1 are not there as clients see them. */
+  get main(): FileDescriptor {
+    return this.#main;
+  }
+
+  /** Pages that the WAL has. */
+  framePages(): Iterable<number> {
+    return this.#frames.keys();
+  }
+
+  hasFrame(pageNumber: number): boolean {
+    return this.#frames.has(pageNumber);
+  }
+
   close(): void {
     if (this.#walFile !== null) this.#disk.close(this.#walFile);
   }

@@ -7,7 +7,9 @@
  *                    its frames are in the main file, and that would have changed the main file unless they were there
  *                    already. It counts the first salt up by one each time, which is how a successor is known from a
  *                    stranger.
- *   3. scan          every page is hashed and compared.
+ *   3. extents       the checkout has a shadow (`shadow.ts`), a clone that shares all blocks that nobody wrote since: what
+ *                    lies on other blocks is compared with it.
+ *   4. scan          every page is hashed and compared.
  *
  * SQLite's change counter is no proof of anything: it stands still in WAL mode.
  */
@@ -21,27 +23,37 @@ import type { Native } from "../io/native.ts";
 import type { CheckoutChanges, KnownContent } from "./checkout-files.ts";
 import type { CheckoutView } from "./checkout-view.ts";
 import { isMainUnchanged, isSameMark, markWal, parseFingerprint, type Fingerprint } from "./fingerprint.ts";
+import type { Shadow } from "./shadow.ts";
+import { LOW_HASH_BYTES, pagesThatDiffer } from "./view-hashes.ts";
 
-const HASH_BYTES = 16;
-const LOW_HASH_BYTES = 8;
-/** Large enough for the addon's second thread. */
-const SCAN_CHUNK_BYTES = 8 * 1024 * 1024;
+/** Between two looks at what else there is to do: some ten milliseconds. */
+const SCAN_STEP_BYTES = 64 * 1024 * 1024;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 /** Successive lives of a WAL between two looks; a stranger's salt falls in here once in 2^26. */
 const WAL_LIVES_MAX = 64;
 
 /** `stat` is the main file's, taken before `view` was opened, under the lock that keeps writers out. */
 export async function detectChanges(
-  context: { readonly native: Native; readonly boot: string; readonly stat: FileStat; readonly view: CheckoutView },
+  context: {
+    readonly native: Native;
+    readonly boot: string;
+    readonly stat: FileStat;
+    readonly view: CheckoutView;
+    readonly shadow: Shadow | null;
+  },
   known: KnownContent,
 ): Promise<CheckoutChanges> {
-  const { view, boot, stat } = context;
+  const { view, boot, stat, shadow } = context;
   const print = known.fingerprint === null ? null : parseFingerprint(known.fingerprint);
-  if (print !== null && isMainUnchanged(print, stat, boot)) {
+  if (known.fingerprint !== null && print !== null && isMainUnchanged(print, stat, boot)) {
+    shadow?.noteUnchanged(known.fingerprint);
     if (isSameMark(print.wal, markWal(view.wal))) return changesOf(view, "fingerprint", new Uint32Array(0), known.pageSize);
     const since = firstNewFrame(print, view);
     if (since !== null) return changesOf(view, "wal", pagesSince(print, view, since), known.pageSize);
   }
+  // What was not synced when the power went is not what the shadow's record says.
+  const written = print !== null && print.boot === boot && shadow ? await shadow.compare(known, print, view) : null;
+  if (written !== null) return changesOf(view, "extents", written, known.pageSize);
   return changesOf(view, "scan", await scanPages(context.native, view, known), known.pageSize);
 }
 
@@ -77,36 +89,25 @@ function pagesSince(print: Fingerprint, view: CheckoutView, since: number): Uint
   return Uint32Array.from(pages).toSorted();
 }
 
+/** Pages of the main file are read and hashed by the threads that compare them; what is elsewhere, one by one. */
 async function scanPages(native: Native, view: CheckoutView, known: KnownContent): Promise<Uint32Array> {
   const { pageSize, pageCount } = view;
   if (pageCount === 0) return new Uint32Array(0);
   // Another page size (VACUUM) leaves nothing to compare with.
   const expected = pageSize === known.pageSize ? await known.pageHashes() : new Uint8Array(0);
-  const expectedPages = expected.length / LOW_HASH_BYTES;
   const lockPage = lockPageNumber(pageSize);
   const found = new PageList();
-  const chunk = new Uint8Array(Math.min(SCAN_CHUNK_BYTES, pageCount * pageSize));
-  for (let first = 1; first <= pageCount; first += chunk.length / pageSize) {
-    const pages = Math.min(chunk.length / pageSize, pageCount - first + 1);
-    const bytes = chunk.subarray(0, pages * pageSize);
-    view.readPages(first, bytes);
-    const hashes = native.hashPages(bytes, pageSize);
-    for (let index = 0; index < pages; index += 1) {
-      const page = first + index;
-      if (page !== lockPage && (page > expectedPages || !isSameHash(hashes, index, expected, page))) found.add(page);
-    }
+  const pagesPerStep = SCAN_STEP_BYTES / pageSize;
+  for (let first = 1; first <= pageCount; first += pagesPerStep) {
+    const count = Math.min(pagesPerStep, pageCount - first + 1);
+    const low = expected.subarray((first - 1) * LOW_HASH_BYTES, (first - 1 + count) * LOW_HASH_BYTES);
+    for (const page of native.differingPages(view.main, first, count, pageSize, low))
+      if (page !== 1 && page !== lockPage && !view.hasFrame(page)) found.add(page);
     await setImmediate();
   }
+  const apart = new Set([1, ...view.framePages()].filter((page) => page <= pageCount));
+  for (const page of pagesThatDiffer(native, view, apart, expected)) found.add(page);
   return found.finish();
-}
-
-function isSameHash(hashes: Uint8Array, index: number, expected: Uint8Array, page: number): boolean {
-  const low = index * HASH_BYTES + HASH_BYTES - LOW_HASH_BYTES;
-  const at = (page - 1) * LOW_HASH_BYTES;
-  for (let byte = 0; byte < LOW_HASH_BYTES; byte += 1) {
-    if (hashes[low + byte] !== expected[at + byte]) return false;
-  }
-  return true;
 }
 
 /** Neighbouring pages are read together. */
@@ -127,7 +128,7 @@ async function* readBatches(view: CheckoutView, numbers: Uint32Array): AsyncGene
   }
 }
 
-/** Page numbers at four bytes each, however many. */
+/** Page numbers at four bytes each, however many, in whatever order. */
 class PageList {
   #numbers = new Uint32Array(1024);
   #length = 0;
@@ -143,6 +144,6 @@ class PageList {
   }
 
   finish(): Uint32Array {
-    return this.#numbers.subarray(0, this.#length);
+    return this.#numbers.subarray(0, this.#length).toSorted();
   }
 }

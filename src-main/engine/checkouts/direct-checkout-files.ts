@@ -10,7 +10,7 @@ import { findHolders } from "../io/holders.ts";
 import type { Native } from "../io/native.ts";
 import type { Work } from "../segments/page-source.ts";
 import { copySource, type CopyRequest, type SourceCopy } from "../transfer/copy-source.ts";
-import type { CheckoutFiles, HeldCheckout } from "./checkout-files.ts";
+import type { CheckoutFiles } from "./checkout-files.ts";
 import { checkoutCorrupt } from "./checkout-view.ts";
 import { checkFingerprint } from "./fingerprint.ts";
 import { HeldFile } from "./held-file.ts";
@@ -23,8 +23,11 @@ export class DirectCheckoutFiles implements CheckoutFiles {
   readonly #context: ReplaceContext;
   readonly #held = new Set<HeldFile>();
 
-  /** `temporary`: a folder of this process on the checkouts' file system; made when it is not there. */
-  constructor(ports: { readonly disk: Disk; readonly native: Native; readonly temporary: string }) {
+  /**
+   * `temporary`: a folder of this process on the checkouts' file system; made when it is not there. `shadows`: see
+   * `shadow.ts`.
+   */
+  constructor(ports: { readonly disk: Disk; readonly native: Native; readonly temporary: string; readonly shadows?: string | undefined }) {
     const boot = readBootId();
     this.#context = { ...ports, boot, holders: (path) => findCheckoutHolders(path, [process.pid]) };
   }
@@ -41,7 +44,7 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     return this.#context.holders(path);
   }
 
-  async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout> {
+  async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldFile> {
     const deadline = performance.now() + waitMs;
     const context = this.#context;
     // SQLite keeps the side files beside the file that a link points to.
@@ -77,20 +80,21 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     return placeFile(this.#context, finished, path);
   }
 
-  async copy(path: string, fingerprint: string, to: string): Promise<boolean> {
+  async copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null> {
     const { disk } = this.#context;
     const isAsKnown = (): boolean => this.check(path, fingerprint) === "same" && walBytes(disk, path) === 0;
-    if (!isAsKnown()) return false;
+    if (!isAsKnown()) return null;
     const endTurn = await takeTurn(disk.realPath(path), 0);
-    if (endTurn === null) return false;
+    if (endTurn === null) return null;
+    let how: "cloned" | "copied";
     try {
-      disk.clone(path, to);
+      how = disk.clone(path, to);
     } finally {
       endTurn();
     }
-    if (isAsKnown()) return true;
+    if (isAsKnown()) return how;
     disk.remove(to);
-    return false;
+    return null;
   }
 
   async copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {

@@ -4,8 +4,10 @@ import type { CheckoutChanges, HeldCheckout, KnownContent } from "./checkout-fil
 import { CheckoutView } from "./checkout-view.ts";
 import { detectChanges } from "./detect-changes.ts";
 import { takeFingerprint } from "./fingerprint.ts";
-import { moveFile, patchFile, rebuildFile, removeFile, swapFile, type Patch, type ReplaceContext } from "./replace-file.ts";
+import { foldPatch, moveFile, removeFile, swapFile, type ReplaceContext } from "./replace-file.ts";
+import { Shadow } from "./shadow.ts";
 import type { CheckoutLock } from "./sqlite-locks.ts";
+import { writePatch, type FileShape, type Patch, type WrittenPatch } from "./write-patch.ts";
 
 /** A checkout held by this process. Calls come one after another. */
 export class HeldFile implements HeldCheckout {
@@ -16,8 +18,10 @@ export class HeldFile implements HeldCheckout {
   readonly #lock: CheckoutLock;
   readonly #mode: "write" | "exclusive";
   readonly #endTurn: () => void;
-  /** Open for the batches of the last `changes`, until the next call. */
+  /** Open until the file is replaced: under the lock its content stands still. */
   #view: CheckoutView | null = null;
+  /** Of the file under lock; undefined until it is asked for. */
+  #knownShadow: Shadow | null | undefined = undefined;
   #isReleased = false;
 
   constructor(hold: {
@@ -44,31 +48,50 @@ export class HeldFile implements HeldCheckout {
     const { disk, native, boot } = this.#context;
     this.#begin();
     const stat = disk.statFile(this.#lock.file);
-    this.#view = new CheckoutView(disk, this.#real, this.#lock.file);
-    return detectChanges({ native, boot, stat, view: this.#view }, known);
+    return detectChanges({ native, boot, stat, view: this.#openView(), shadow: this.#shadow() }, known);
   }
 
-  async patch(patch: Patch): Promise<void> {
+  /** What a patch is written for. Throws `checkout-corrupt`. */
+  shape(): FileShape {
+    assert(!this.#isReleased, "the checkout is still held");
+    const { pageSize, pageCount, changeCounter } = this.#openView();
+    return { pageSize, pageCount, changeCounter };
+  }
+
+  patch(patch: Patch): Promise<string | null> {
+    return writePatch(this.#context, this.#real, this.shape(), patch, {
+      fold: (written) => this.fold(written),
+      swap: (finished) => this.swap(finished),
+    });
+  }
+
+  /** Carries out a patch that was written for `shape`; returns the fingerprint. */
+  async fold(written: WrittenPatch): Promise<string | null> {
     this.#begin("exclusive");
     this.#lock.detach();
-    const view = new CheckoutView(this.#context.disk, this.#real, this.#lock.file);
-    try {
-      const canPatch = view.pageSize === patch.pageSize && view.pageCount > 0 && patch.pageCount > 0;
-      if (canPatch) await patchFile(this.#context, this.#real, this.#lock.file, view, patch);
-      else await rebuildFile(this.#context, this.#real, this.#lock, (view.changeCounter + 1) >>> 0, patch);
-    } finally {
-      view.close();
-    }
+    const shadow = this.#shadow();
+    const pages = foldPatch(this.#context, this.#real, this.#lock.file, written);
+    shadow?.notePatched(pages);
+    const fingerprint = this.#takeFingerprint({ pageCount: written.pageCount, wal: null });
+    // A first shadow would force what was just written to the disk: the next checkpoint makes it.
+    shadow?.follow(fingerprint, [], false);
+    return fingerprint;
   }
 
-  async swap(finished: string): Promise<void> {
+  async swap(finished: string): Promise<string | null> {
     this.#begin("exclusive");
+    const previous = this.#shadow();
     swapFile(this.#context, this.#real, this.#lock, finished);
+    previous?.remove();
+    this.#knownShadow = undefined;
+    return this.fingerprint();
   }
 
   async remove(): Promise<void> {
     this.#begin("exclusive");
+    const shadow = this.#shadow();
     removeFile(this.#context, this.#real, this.#lock);
+    shadow?.remove();
     // A link that led there leads nowhere now.
     if (this.#path !== this.#real) this.#context.disk.remove(this.#path);
   }
@@ -81,13 +104,11 @@ export class HeldFile implements HeldCheckout {
   }
 
   async fingerprint(): Promise<string | null> {
-    this.#begin();
-    const { disk, boot } = this.#context;
-    // A link in place of the file: who looks at it by stat would look for the side files in the wrong folder.
-    if (basename(this.#real) !== basename(this.#path) || dirname(this.#real) !== disk.realPath(dirname(this.#path))) return null;
-    const view = new CheckoutView(disk, this.#real, this.#lock.file);
-    view.close();
-    return takeFingerprint(disk, boot, this.#lock.file, view);
+    assert(!this.#isReleased, "the checkout is still held");
+    const view = this.#openView();
+    const fingerprint = this.#takeFingerprint(view);
+    this.#shadow()?.follow(fingerprint, view.framePages(), true);
+    return fingerprint;
   }
 
   async release(): Promise<void> {
@@ -99,6 +120,23 @@ export class HeldFile implements HeldCheckout {
     } finally {
       this.#endTurn();
     }
+  }
+
+  #takeFingerprint(content: Parameters<typeof takeFingerprint>[3]): string | null {
+    const { disk, boot } = this.#context;
+    // A link in place of the file: who looks at it by stat would look for the side files in the wrong folder.
+    if (basename(this.#real) !== basename(this.#path) || dirname(this.#real) !== disk.realPath(dirname(this.#path))) return null;
+    return takeFingerprint(disk, boot, this.#lock.file, content);
+  }
+
+  #shadow(): Shadow | null {
+    if (this.#knownShadow === undefined) this.#knownShadow = Shadow.of(this.#context, this.#lock.file);
+    return this.#knownShadow;
+  }
+
+  #openView(): CheckoutView {
+    this.#view ??= new CheckoutView(this.#context.disk, this.#real, this.#lock.file);
+    return this.#view;
   }
 
   #begin(mode?: "exclusive"): void {

@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { assert } from "#shared/assert.ts";
 import type { Holder } from "#shared/error-codes.ts";
 import type { PageBatch } from "../format/page-batch.ts";
@@ -11,60 +12,61 @@ import { EngineError, fromErrorView } from "../io/errors.ts";
 import type { Native } from "../io/native.ts";
 import type { Work } from "../segments/page-source.ts";
 import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
-import type { CheckoutChanges, CheckoutFiles, HeldCheckout, KnownContent } from "./checkout-files.ts";
+import type { CheckoutChanges, CheckoutFiles, HeldCheckout, KnownContent, KnownFact } from "./checkout-files.ts";
 import { checkoutSizes, DirectCheckoutFiles, findCheckoutHolders } from "./direct-checkout-files.ts";
 import { checkFingerprint } from "./fingerprint.ts";
-import type { FoundChanges, HoldId, KeeperCallName, KeeperCalls, KeeperReply } from "./keeper-protocol.ts";
-import type { Patch } from "./replace-file.ts";
+import type { FirstLook, FoundChanges, HoldId, KeeperCallName, KeeperCalls, KeeperReply } from "./keeper-protocol.ts";
+import { writePatch, type Patch, type TemporaryFiles } from "./write-patch.ts";
 
 const HASHES_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * `ownProcess`: this process opens no SQLite connection on checkouts, so they are touched right here. Otherwise in a
- * child, started at the first need. `temporary` is a folder of this process on the checkouts' file system.
+ * child, started at the first need. `temporary` is a folder of this process on the checkouts' file system, `shadows` the
+ * store's folder of shadows.
  */
 export function createCheckoutFiles(options: {
   readonly ownProcess: boolean;
   readonly disk: Disk;
   readonly native: Native;
   readonly temporary: string;
+  readonly shadows?: string;
 }): CheckoutFiles {
   return options.ownProcess ? new DirectCheckoutFiles(options) : new KeeperCheckoutFiles(options);
 }
 
 class KeeperCheckoutFiles implements CheckoutFiles {
-  readonly #disk: Disk;
+  readonly #files: TemporaryFiles & { readonly shadows?: string };
   readonly #boot = readBootId();
-  readonly #temporary: string;
   #keeper: Keeper | null = null;
 
-  constructor(options: { readonly disk: Disk; readonly temporary: string }) {
-    this.#disk = options.disk;
-    this.#temporary = options.temporary;
+  constructor(files: TemporaryFiles & { readonly shadows?: string }) {
+    this.#files = files;
   }
 
   check(path: string, fingerprint: string | null): "missing" | "same" | "unknown" {
-    return checkFingerprint(this.#disk, this.#boot, path, fingerprint);
+    return checkFingerprint(this.#files.disk, this.#boot, path, fingerprint);
   }
 
   sizes(path: string): { fileBytes: number; walBytes: number } | null {
-    return checkoutSizes(this.#disk, path);
+    return checkoutSizes(this.#files.disk, path);
   }
 
   holders(path: string): Holder[] {
     return findCheckoutHolders(path, this.#keeper ? [this.#keeper.pid] : []);
   }
 
-  async hold(path: string, mode: "write" | "exclusive", waitMs: number): Promise<HeldCheckout> {
+  async hold(path: string, mode: "write" | "exclusive", waitMs: number, known?: KnownFact): Promise<HeldCheckout> {
     const keeper = this.#keeperForUse();
-    return new KeeperHold(keeper, await keeper.call("hold", { path, mode, waitMs }), path);
+    const { hold, look } = await keeper.call("hold", { path, mode, waitMs, known: known ?? null });
+    return new KeeperHold(this.#files, keeper, { hold, path, look: known && look ? { ...look, known } : null });
   }
 
   async place(finished: string, path: string): Promise<string | null> {
     return this.#keeperForUse().call("place", { finished, path });
   }
 
-  copy(path: string, fingerprint: string, to: string): Promise<boolean> {
+  copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null> {
     return this.#keeperForUse().call("copy", { path, fingerprint, to });
   }
 
@@ -79,7 +81,7 @@ class KeeperCheckoutFiles implements CheckoutFiles {
   }
 
   #keeperForUse(): Keeper {
-    if (this.#keeper === null || !this.#keeper.isAlive) this.#keeper = new Keeper(this.#temporary);
+    if (this.#keeper === null || !this.#keeper.isAlive) this.#keeper = new Keeper(this.#files);
     return this.#keeper;
   }
 }
@@ -95,8 +97,8 @@ class Keeper {
   #lastId = 0;
   isAlive = true;
 
-  constructor(temporary: string) {
-    this.#child = fork(findEntry(), [temporary], {
+  constructor({ temporary, shadows }: { readonly temporary: string; readonly shadows?: string }) {
+    this.#child = fork(findEntry(), shadows === undefined ? [temporary] : [temporary, shadows], {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       execArgv: [],
@@ -172,16 +174,23 @@ class Keeper {
   }
 }
 
+/** What a hold brought with it; true until the file is replaced. */
+type KnownLook = FirstLook & { readonly known: KnownFact };
+
 class KeeperHold implements HeldCheckout {
+  readonly #files: TemporaryFiles;
   readonly #keeper: Keeper;
   readonly #hold: HoldId;
   #path: string;
+  #look: KnownLook | null;
   #isReleased = false;
 
-  constructor(keeper: Keeper, hold: HoldId, path: string) {
+  constructor(files: TemporaryFiles, keeper: Keeper, taken: { readonly hold: HoldId; readonly path: string; readonly look: KnownLook | null }) {
+    this.#files = files;
     this.#keeper = keeper;
-    this.#hold = hold;
-    this.#path = path;
+    this.#hold = taken.hold;
+    this.#path = taken.path;
+    this.#look = taken.look;
   }
 
   get path(): string {
@@ -189,43 +198,45 @@ class KeeperHold implements HeldCheckout {
   }
 
   async changes(known: KnownContent): Promise<CheckoutChanges> {
-    const input = { hold: this.#hold, fingerprint: known.fingerprint, pageSize: known.pageSize };
+    const { pageHashes, ...fact } = known;
+    if (this.#look && isDeepStrictEqual(fact, this.#look.known)) {
+      const { changes, pages } = this.#look;
+      return withBatches(changes, changes.candidates === 0 ? noBatches : pages ? () => oneBatch(pages) : () => this.#readBatches());
+    }
+    const input = { ...fact, hold: this.#hold };
     let found = await this.#keeper.call("changes", { ...input, hasHashes: false });
     if (found === null) {
-      await this.#sendHashes(await known.pageHashes());
+      await this.#sendHashes(await pageHashes());
       found = await this.#keeper.call("changes", { ...input, hasHashes: true });
     }
     assert(found, "the changes are found once the hashes are sent");
     return withBatches(found, () => this.#readBatches());
   }
 
-  async patch(patch: Patch): Promise<void> {
-    const hold = this.#hold;
-    await this.#keeper.call("patchBegin", { hold, pageSize: patch.pageSize, pageCount: patch.pageCount });
-    let isComplete = false;
-    try {
-      for await (const batch of patch.batches) await this.#keeper.call("patchBatch", { hold, batch });
-      isComplete = true;
-    } finally {
-      if (this.#keeper.isAlive) await this.#keeper.call("patchEnd", { hold, isComplete });
-    }
+  async patch(patch: Patch): Promise<string | null> {
+    const shape = this.#look?.shape ?? (await this.#keeper.call("shape", { hold: this.#hold }));
+    return writePatch(this.#files, this.#path, shape, patch, {
+      fold: (written) => this.#replace("fold", { hold: this.#hold, written }),
+      swap: (finished) => this.swap(finished),
+    });
   }
 
-  async swap(finished: string): Promise<void> {
-    await this.#keeper.call("swap", { hold: this.#hold, finished });
+  swap(finished: string): Promise<string | null> {
+    return this.#replace("swap", { hold: this.#hold, finished });
   }
 
   async remove(): Promise<void> {
-    await this.#keeper.call("remove", { hold: this.#hold });
+    await this.#replace("remove", { hold: this.#hold });
   }
 
   async moveTo(path: string): Promise<void> {
-    await this.#keeper.call("moveTo", { hold: this.#hold, path });
+    await this.#replace("moveTo", { hold: this.#hold, path });
     this.#path = path;
   }
 
-  fingerprint(): Promise<string | null> {
-    return this.#keeper.call("fingerprint", { hold: this.#hold });
+  async fingerprint(): Promise<string | null> {
+    const known = this.#look?.fingerprint;
+    return known === undefined ? this.#keeper.call("fingerprint", { hold: this.#hold }) : known;
   }
 
   /** The locks of a keeper that died went with it. */
@@ -242,6 +253,11 @@ class KeeperHold implements HeldCheckout {
     }
   }
 
+  #replace<K extends "fold" | "swap" | "remove" | "moveTo">(call: K, input: KeeperCalls[K]["input"]): Promise<KeeperCalls[K]["output"]> {
+    this.#look = null;
+    return this.#keeper.call(call, input);
+  }
+
   async *#readBatches(): AsyncGenerator<PageBatch> {
     for (let restart = true; ; restart = false) {
       const batch = await this.#keeper.call("batch", { hold: this.#hold, restart });
@@ -253,6 +269,12 @@ class KeeperHold implements HeldCheckout {
 
 function withBatches(found: FoundChanges, read: () => AsyncGenerator<PageBatch>): CheckoutChanges {
   return { ...found, batches: { [Symbol.asyncIterator]: read } };
+}
+
+async function* noBatches(): AsyncGenerator<PageBatch> {}
+
+async function* oneBatch(batch: PageBatch): AsyncGenerator<PageBatch> {
+  yield batch;
 }
 
 function keeperDied(how: string): EngineError {

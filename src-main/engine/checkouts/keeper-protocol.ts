@@ -1,11 +1,16 @@
 /**
  * What goes between a program and its keeper, over the child's IPC channel with advanced serialization (typed arrays
- * travel as they are). One request, one reply, matched by `id`. Pages travel one batch a message, each asked for or
- * acknowledged before the next, so that neither side ever holds more than a batch.
+ * travel as they are). One request, one reply, matched by `id`.
+ *
+ * A message costs more than what most of them ask for, so a verb gets by with three: `hold` brings what can be told at
+ * once, `fold` carries out a patch whose WAL the program has written itself (in its temporary folder, where no lock is at
+ * stake) and brings the fingerprint, `release`. Many changed pages travel one batch a message, each asked for, so that
+ * neither side ever holds more than a batch.
  */
 import type { ErrorView } from "#shared/error-codes.ts";
 import type { PageBatch } from "../format/page-batch.ts";
-import type { ChangeProof } from "./checkout-files.ts";
+import type { ChangeProof, KnownFact } from "./checkout-files.ts";
+import type { FileShape, WrittenPatch } from "./write-patch.ts";
 import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
 
 /** A held checkout, numbered by the keeper. */
@@ -18,25 +23,38 @@ export interface FoundChanges {
   readonly candidates: number;
 }
 
+/** What came to light while the file was taken: what the calls of these names would answer. */
+export interface FirstLook {
+  readonly changes: FoundChanges;
+  /** All changed pages, when they are few. */
+  readonly pages: PageBatch | null;
+  readonly shape: FileShape;
+  /** Only where something changed: else what is known stays true. */
+  readonly fingerprint?: string | null;
+}
+
 export interface KeeperCalls {
-  hold: { input: { path: string; mode: "write" | "exclusive"; waitMs: number }; output: HoldId };
+  /** `known`: have a first look; `look` is null where a scan is needed, or the file cannot be read. */
+  hold: {
+    input: { path: string; mode: "write" | "exclusive"; waitMs: number; known: KnownFact | null };
+    output: { hold: HoldId; look: FirstLook | null };
+  };
   /** Null: it takes a scan, and `hashes` must be sent first. */
-  changes: { input: { hold: HoldId; fingerprint: string | null; pageSize: number; hasHashes: boolean }; output: FoundChanges | null };
+  changes: { input: KnownFact & { hold: HoldId; hasHashes: boolean }; output: FoundChanges | null };
   /** A part of the page hashes, in order; `total` bytes in all. */
   hashes: { input: { hold: HoldId; total: number; offset: number; bytes: Uint8Array }; output: null };
   /** The next batch of the changes found last, `restart` for the first one; null behind the last. */
   batch: { input: { hold: HoldId; restart: boolean }; output: PageBatch | null };
-  /** A patch: begin, any number of batches, end. `batch: null` takes it back. */
-  patchBegin: { input: { hold: HoldId; pageSize: number; pageCount: number }; output: null };
-  patchBatch: { input: { hold: HoldId; batch: PageBatch }; output: null };
-  patchEnd: { input: { hold: HoldId; isComplete: boolean }; output: null };
-  swap: { input: { hold: HoldId; finished: string }; output: null };
+  shape: { input: { hold: HoldId }; output: FileShape };
+  /** Both answer with the fingerprint. */
+  fold: { input: { hold: HoldId; written: WrittenPatch }; output: string | null };
+  swap: { input: { hold: HoldId; finished: string }; output: string | null };
   remove: { input: { hold: HoldId }; output: null };
   moveTo: { input: { hold: HoldId; path: string }; output: null };
   fingerprint: { input: { hold: HoldId }; output: string | null };
   release: { input: { hold: HoldId }; output: null };
   place: { input: { finished: string; path: string }; output: string | null };
-  copy: { input: { path: string; fingerprint: string; to: string }; output: boolean };
+  copy: { input: { path: string; fingerprint: string; to: string }; output: "cloned" | "copied" | null };
   /** Tells its progress; ends early with `cancelled` after `cancel` with the id of this request. */
   copySource: { input: CopyRequest; output: SourceCopy };
   cancel: { input: { request: number }; output: null };

@@ -4,20 +4,22 @@
  */
 import { assert } from "#shared/assert.ts";
 import type { PageBatch } from "../format/page-batch.ts";
-import { toErrorView } from "../io/errors.ts";
+import { EngineError, toErrorView } from "../io/errors.ts";
 import { loadNative } from "../io/load-native.ts";
 import { nodeDisk } from "../io/node-disk.ts";
-import { BatchFeed } from "./batch-feed.ts";
-import type { HeldCheckout } from "./checkout-files.ts";
+import type { KnownFact } from "./checkout-files.ts";
 import { DirectCheckoutFiles } from "./direct-checkout-files.ts";
-import type { HoldId, KeeperCallName, KeeperCalls, KeeperReply, KeeperRequest } from "./keeper-protocol.ts";
+import type { HeldFile } from "./held-file.ts";
+import type { FirstLook, HoldId, KeeperCallName, KeeperCalls, KeeperReply, KeeperRequest } from "./keeper-protocol.ts";
+
+/** Changed pages up to this size come with the hold. */
+const FIRST_LOOK_BYTES_MAX = 512 * 1024;
 
 interface Hold {
-  readonly checkout: HeldCheckout;
+  readonly checkout: HeldFile;
   hashes: Uint8Array;
   batches: AsyncIterable<PageBatch> | null;
   reader: AsyncIterator<PageBatch> | null;
-  patch: { readonly feed: BatchFeed; readonly done: Promise<unknown> } | null;
 }
 
 interface Turn {
@@ -40,11 +42,12 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
     return hold;
   };
   return {
-    hold: async ({ path, mode, waitMs }) => {
-      const checkout = await files.hold(path, mode, waitMs);
+    hold: async ({ path, mode, waitMs, known }) => {
+      const hold = { checkout: await files.hold(path, mode, waitMs), hashes: new Uint8Array(0), batches: null, reader: null };
       lastHold += 1;
-      holds.set(lastHold, { checkout, hashes: new Uint8Array(0), batches: null, reader: null, patch: null });
-      return lastHold;
+      const id = lastHold;
+      holds.set(id, hold);
+      return { hold: id, look: known === null ? null : await lookAtOnce(hold, known) };
     },
     changes: async (input) => findChanges(held(input.hold), input),
     hashes: async ({ hold, total, offset, bytes }) => {
@@ -60,38 +63,9 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
       const next = await source.reader.next();
       return next.done ? null : next.value;
     },
-    patchBegin: async ({ hold, pageSize, pageCount }) => {
-      const feed = new BatchFeed();
-      // The failure is told with the end; until then it only stops the batches.
-      const done = held(hold)
-        .checkout.patch({ pageSize, pageCount, batches: feed })
-        .then(
-          () => null,
-          (error: unknown) => error ?? new Error("patch failed"),
-        );
-      void done.then(() => feed.abandon());
-      held(hold).patch = { feed, done };
-      return null;
-    },
-    patchBatch: async ({ hold, batch }) => {
-      const { patch } = held(hold);
-      assert(patch, "a patch has begun");
-      await patch.feed.push(batch);
-      return null;
-    },
-    patchEnd: async ({ hold, isComplete }) => {
-      const { patch } = held(hold);
-      assert(patch, "a patch has begun");
-      patch.feed.end(isComplete ? "complete" : "broken");
-      held(hold).patch = null;
-      const failure = await patch.done;
-      if (failure !== null && isComplete) throw failure;
-      return null;
-    },
-    swap: async ({ hold, finished }) =>
-      held(hold)
-        .checkout.swap(finished)
-        .then(() => null),
+    shape: async ({ hold }) => held(hold).checkout.shape(),
+    fold: async ({ hold, written }) => held(hold).checkout.fold(written),
+    swap: async ({ hold, finished }) => held(hold).checkout.swap(finished),
     remove: async ({ hold }) =>
       held(hold)
         .checkout.remove()
@@ -121,11 +95,31 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
   };
 }
 
+/** Whatever fails here is met again by the call that needs it. */
+async function lookAtOnce(hold: Hold, known: KnownFact): Promise<FirstLook | null> {
+  try {
+    const changes = await findChanges(hold, { ...known, hold: 0, hasHashes: false });
+    if (changes === null) return null;
+    const shape = hold.checkout.shape();
+    if (changes.candidates === 0) return { changes, pages: null, shape };
+    const pages = changes.candidates * changes.pageSize <= FIRST_LOOK_BYTES_MAX ? await readOnlyBatch(hold) : null;
+    return { changes, pages, shape, fingerprint: await hold.checkout.fingerprint() };
+  } catch (error) {
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
+}
+
+/** So few pages are one batch. */
+async function readOnlyBatch(hold: Hold): Promise<PageBatch | null> {
+  for await (const batch of hold.batches ?? []) return batch;
+  return null;
+}
+
 async function findChanges(hold: Hold, known: KeeperCalls["changes"]["input"]): Promise<KeeperCalls["changes"]["output"]> {
   try {
     const changes = await hold.checkout.changes({
-      fingerprint: known.fingerprint,
-      pageSize: known.pageSize,
+      ...known,
       pageHashes: async () => {
         if (!known.hasHashes) throw new HashesNeeded();
         return hold.hashes;
@@ -155,9 +149,9 @@ function reply(message: KeeperReply): void {
   process.send?.(message);
 }
 
-function start(temporary: string | undefined): void {
+function start(temporary: string | undefined, shadows: string | undefined): void {
   assert(temporary && process.send, "the keeper is started by a program, which names its temporary folder");
-  const handlers = createHandlers(new DirectCheckoutFiles({ disk: nodeDisk, native: loadNative(), temporary }));
+  const handlers = createHandlers(new DirectCheckoutFiles({ disk: nodeDisk, native: loadNative(), temporary, shadows }));
   process.on("message", (request: KeeperRequest) => {
     const progress = (done: number, total: number): void => reply({ id: request.id, progress: { done, total } });
     handle(handlers, request, { id: request.id, progress }).then(
@@ -171,4 +165,4 @@ function start(temporary: string | undefined): void {
   process.on("disconnect", () => process.exit(0));
 }
 
-start(process.argv[2]);
+start(process.argv[2], process.argv[3]);

@@ -2,7 +2,7 @@
  * How a checkout comes to hold another version, so that a kill at any moment leaves the old content or the new one for
  * every stock client, never a mix.
  *
- * A few pages (`patchFile`):
+ * A few pages (`foldPatch`):
  *   1. A complete WAL of one transaction is written in the temporary folder.         patch:written   old
  *   2. It is renamed to `<file>-wal`.                                                patch:renamed   new: a client recovers it
  *   3. Its pages are written into the main file, as a sqliteCheckpoint does, and     patch:folded    new: the WAL still holds
@@ -18,159 +18,77 @@
  * page by page with what it should hold. Work of clients is theirs to sync; what is in their WAL was folded in with a sync
  * before any of this starts (`sqlite-locks.ts`).
  */
-import { randomBytes } from "node:crypto";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { assert } from "#shared/assert.ts";
-import type { PageBatch } from "../format/page-batch.ts";
-import { lockPageNumber, stampPage1 } from "../format/sqlite-header.ts";
-import { parseWalFrameHeader, walFrameOffset, WAL_FRAME_HEADER_BYTES, writeWal } from "../format/wal.ts";
+import { parseWalFrameHeader, walFrameOffset, WAL_FRAME_HEADER_BYTES } from "../format/wal.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { CheckoutView } from "./checkout-view.ts";
 import { takeFingerprint } from "./fingerprint.ts";
+import { Shadow } from "./shadow.ts";
 import { hasSideFiles, removeSideFiles, sidePaths } from "./side-files.ts";
 import { checkoutBusy, findOthers, lockWholeFile, type CheckoutLock, type LockContext } from "./sqlite-locks.ts";
+import { temporaryName, type TemporaryFiles, type WrittenPatch } from "./write-patch.ts";
 
 const FOLD_CHUNK_BYTES = 1024 * 1024;
+/** Kept: folding never waits, and a new buffer costs more than the pages of a small patch. */
+let foldBuffer = new Uint8Array(0);
 
-export interface ReplaceContext extends LockContext {
+export interface ReplaceContext extends LockContext, TemporaryFiles {
   readonly boot: string;
-  /** Folder for unfinished files, on the checkouts' file system. */
-  readonly temporary: string;
+  /** The folder of shadows; without it there are none. */
+  readonly shadows?: string | undefined;
 }
 
-export interface Patch {
-  readonly pageSize: number;
-  readonly pageCount: number;
-  readonly batches: AsyncIterable<PageBatch>;
-}
-
-/** A fresh name in the temporary folder, which is made when it is not there. */
-function temporaryPath({ disk, temporary }: ReplaceContext, path: string, ending: string): string {
-  disk.makeDirectory(temporary);
-  return join(temporary, `${basename(path)}-${randomBytes(6).toString("hex")}-${ending}`);
-}
-
-/** The lock is exclusive; `view` shows the file as it is. */
-export async function patchFile(
-  context: ReplaceContext,
-  path: string,
-  file: FileDescriptor,
-  view: CheckoutView,
-  patch: Patch,
-): Promise<void> {
+/** The lock is exclusive; `written` is the complete WAL of one transaction (`write-patch.ts`). Returns the pages it had. */
+export function foldPatch(context: ReplaceContext, path: string, file: FileDescriptor, written: WrittenPatch): number[] {
   const { disk } = context;
-  assert(view.pageSize === patch.pageSize && patch.pageCount > 0, "a patch keeps the page size, and an empty database is no patch");
-  const written = temporaryPath(context, path, "wal");
   const { wal } = sidePaths(path);
-  const walFile = disk.open(written, "w+");
+  const walFile = disk.open(written.wal, "r");
   try {
-    const salts = randomBytes(8);
-    const options = { pageSize: patch.pageSize, pageCount: patch.pageCount, salt1: salts.readUInt32BE(0), salt2: salts.readUInt32BE(4) };
-    const { frames } = await writeWal(disk, walFile, options, withFreshPage1(view, patch.batches));
     reach("patch:written");
     removeSideFiles(disk, path);
-    disk.rename(written, wal);
+    disk.rename(written.wal, wal);
     reach("patch:renamed");
-    foldFrames(context, { from: walFile, into: file, frames, pageSize: patch.pageSize });
-    disk.truncate(file, patch.pageCount * patch.pageSize);
+    const pages = foldFrames(disk, { ...written, from: walFile, into: file });
+    disk.truncate(file, written.pageCount * written.pageSize);
     reach("patch:folded");
     disk.remove(wal);
     reach("patch:done");
+    return pages;
   } finally {
     disk.close(walFile);
-    disk.remove(written);
   }
-}
-
-/**
- * What cannot be patched because nothing is kept of it (it is empty, becomes empty, or has another page size): the pages
- * are all there, and become a file that is swapped in.
- */
-export async function rebuildFile(
-  context: ReplaceContext,
-  path: string,
-  lock: CheckoutLock,
-  changeCounter: number,
-  patch: Patch,
-): Promise<void> {
-  const { disk } = context;
-  const { pageSize, pageCount } = patch;
-  const finished = temporaryPath(context, path, "rebuilt");
-  const file = disk.open(finished, "wx+");
-  try {
-    try {
-      disk.truncate(file, pageCount * pageSize);
-      let pages = 0;
-      for await (const batch of patch.batches) {
-        for (const [index, page] of batch.numbers.entries()) {
-          const bytes = batch.bytes.slice(index * pageSize, (index + 1) * pageSize);
-          if (page === 1) stampPage1(bytes, { journal: "wal", changeCounter });
-          disk.write(file, bytes, (page - 1) * pageSize);
-        }
-        pages += batch.numbers.length;
-      }
-      const lockPages = pageCount >= lockPageNumber(pageSize) ? 1 : 0;
-      assert(pages === pageCount - lockPages, `every page is given: ${pages} of ${pageCount - lockPages}`);
-    } finally {
-      disk.close(file);
-    }
-    swapFile(context, path, lock, finished);
-  } finally {
-    disk.remove(finished);
-  }
-}
-
-/**
- * Page 1 is always in a patch, with a change counter that no client has seen: one that keeps a page cache without holding
- * a lock would trust the old counter, read old rows, and corrupt the file with its next write.
- */
-async function* withFreshPage1(view: CheckoutView, batches: AsyncIterable<PageBatch>): AsyncGenerator<PageBatch> {
-  const stamp = { journal: "wal", changeCounter: (view.changeCounter + 1) >>> 0 } as const;
-  let hasPage1 = false;
-  for await (const batch of batches) {
-    if (batch.numbers[0] === 1) {
-      const bytes = batch.bytes.slice();
-      stampPage1(bytes.subarray(0, view.pageSize), stamp);
-      yield { numbers: batch.numbers, bytes };
-    } else {
-      if (!hasPage1) yield readPage1(view, stamp);
-      yield batch;
-    }
-    hasPage1 = true;
-  }
-  if (!hasPage1) yield readPage1(view, stamp);
-}
-
-function readPage1(view: CheckoutView, stamp: { readonly journal: "wal"; readonly changeCounter: number }): PageBatch {
-  const bytes = new Uint8Array(view.pageSize);
-  view.readPages(1, bytes);
-  stampPage1(bytes, stamp);
-  return { numbers: Uint32Array.of(1), bytes };
 }
 
 function foldFrames(
-  context: LockContext,
+  disk: Disk,
   work: { readonly from: FileDescriptor; readonly into: FileDescriptor; readonly frames: number; readonly pageSize: number },
-): void {
-  const { disk } = context;
+): number[] {
+  const pages: number[] = [];
   const frameBytes = WAL_FRAME_HEADER_BYTES + work.pageSize;
-  const chunk = new Uint8Array(Math.max(1, Math.floor(FOLD_CHUNK_BYTES / frameBytes)) * frameBytes);
-  for (let first = 0; first < work.frames; first += chunk.length / frameBytes) {
-    const filled = disk.read(work.from, chunk, walFrameOffset(work.pageSize, first));
+  const framesPerChunk = Math.min(work.frames, Math.max(1, Math.floor(FOLD_CHUNK_BYTES / frameBytes)));
+  if (foldBuffer.length < framesPerChunk * frameBytes) foldBuffer = new Uint8Array(framesPerChunk * frameBytes);
+  const chunk = foldBuffer;
+  for (let first = 0; first < work.frames; first += framesPerChunk) {
+    const wanted = chunk.subarray(0, Math.min(framesPerChunk, work.frames - first) * frameBytes);
+    const filled = disk.read(work.from, wanted, walFrameOffset(work.pageSize, first));
+    assert(filled === wanted.length, "the WAL holds every frame that was written");
     for (let at = 0; at < filled; at += frameBytes) {
       const { pageNumber } = parseWalFrameHeader(chunk.subarray(at, at + WAL_FRAME_HEADER_BYTES));
       disk.write(work.into, chunk.subarray(at + WAL_FRAME_HEADER_BYTES, at + frameBytes), (pageNumber - 1) * work.pageSize);
+      pages.push(pageNumber);
     }
   }
+  return pages;
 }
 
 /** The lock is exclusive and stands, afterwards, on the new file. */
 export function swapFile(context: ReplaceContext, path: string, lock: CheckoutLock, finished: string): void {
   const { disk } = context;
   const next = disk.open(finished, "r+");
-  const previous = temporaryPath(context, path, "previous");
+  const previous = temporaryName(context, path, "previous");
   let isSwapped = false;
   try {
     if (!lockWholeFile(context.native, next)) throw checkoutBusy(finished, context.holders(finished));
@@ -208,7 +126,9 @@ export function placeFile(context: ReplaceContext, finished: string, path: strin
     disk.remove(finished);
     const view = new CheckoutView(disk, path, file);
     view.close();
-    return takeFingerprint(disk, context.boot, file, view);
+    const fingerprint = takeFingerprint(disk, context.boot, file, view);
+    Shadow.of(context, file)?.follow(fingerprint, [], true);
+    return fingerprint;
   } finally {
     disk.close(file);
   }

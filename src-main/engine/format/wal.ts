@@ -20,6 +20,8 @@ export const WAL_FRAME_HEADER_BYTES = 24;
 
 const MAGIC = 0x377f_0682;
 const VERSION = 3_007_000;
+/** A new buffer costs its size in page faults, and most patches are small. */
+const WRITE_BYTES = 256 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Running checksum: two 32-bit words. */
@@ -187,7 +189,7 @@ export async function writeWal(
 ): Promise<{ readonly frames: number; readonly bytes: number }> {
   const { pageSize } = options;
   const frameBytes = WAL_FRAME_HEADER_BYTES + pageSize;
-  const buffer = new Uint8Array(Math.max(1, Math.floor(CHUNK_BYTES / frameBytes)) * frameBytes);
+  const buffer = new Uint8Array(Math.max(1, Math.floor(WRITE_BYTES / frameBytes)) * frameBytes);
   const header = buildWalHeader(options);
   disk.write(file, header.bytes, 0);
   let running = header.checksum;

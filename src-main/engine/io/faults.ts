@@ -23,6 +23,10 @@ export const FAULT_POINTS = [
   "patch:written",
   "patch:renamed",
   "patch:done",
+  "merge:written",
+  "merge:committed",
+  "pool:filled",
+  "pool:taken",
   "gc:committed",
   "gc:file-removed",
 ] as const;

@@ -1,6 +1,7 @@
 /** What kind of place a folder is, for `doctor`: does it clone files, and do locks and renames there mean what they say. */
 import { readFileSync, statfsSync } from "node:fs";
 import { randomUUID } from "node:crypto";
+import { release } from "node:os";
 import { join } from "node:path";
 import type { Disk } from "./disk.ts";
 import type { Native } from "./native.ts";
@@ -15,6 +16,11 @@ export interface FilesystemReport {
   /** A program that copies the folder elsewhere while it is written, by its name; null when it looks like none. */
   readonly syncedBy: string | null;
 }
+
+/** Filesystems whose lists of extents are exact once synced, and that write shared blocks elsewhere. */
+const BLOCK_SHARING_TYPES: readonly string[] = ["xfs", "btrfs"];
+/** Older kernels are untried here; btrfs's answers about extents were rewritten shortly before. */
+const BLOCK_SHARING_KERNEL = { major: 6, minor: 1 };
 
 /** By `f_type` of statfs, where there is no table of mounts. */
 const TYPES_BY_MAGIC: ReadonlyMap<number, string> = new Map([
@@ -53,6 +59,26 @@ export function inspectFilesystem(folder: string, ports: { readonly disk: Disk; 
   const path = ports.disk.realPath(folder);
   const type = findMountType(path, readMounts()) ?? readMagicType(path) ?? "unknown";
   return { type, reflink: tryClone(path, ports), network: NETWORK_TYPE.test(type), syncedBy: findSyncProgram(path) };
+}
+
+/**
+ * True when the blocks of an open file of `device` tell what was written to it since it was cloned: `native.extents` can be
+ * relied on. `COPPICE_NO_FIEMAP=1` says no.
+ */
+export function sharesBlocks(native: Native, file: number, device: bigint): boolean {
+  let type = typesByDevice.get(device);
+  if (type === undefined) typesByDevice.set(device, (type = native.filesystemType(file)));
+  return type !== 0 && isBlockSharing(TYPES_BY_MAGIC.get(type) ?? "", release());
+}
+
+/** Asking costs up to a millisecond. A device that is mounted anew as something else only loses its shadows. */
+const typesByDevice = new Map<bigint, number>();
+
+/** `type`: as `findMountType` names it; `kernel`: as `uname -r` does. */
+export function isBlockSharing(type: string, kernel: string): boolean {
+  if (process.env["COPPICE_NO_FIEMAP"] === "1" || !BLOCK_SHARING_TYPES.includes(type)) return false;
+  const [major = 0, minor = 0] = kernel.split(/[.-]/, 2).map(Number);
+  return major > BLOCK_SHARING_KERNEL.major || (major === BLOCK_SHARING_KERNEL.major && minor >= BLOCK_SHARING_KERNEL.minor);
 }
 
 /** The type of the innermost mount that holds `path`, given the text of /proc/mounts; null when it names none. */

@@ -10,7 +10,7 @@ import { toEngineError } from "./os-error.ts";
 const nodeRequire = createRequire(import.meta.url);
 const ADDON = join("native", "build", "Release", "coppice_native.node");
 /** Raised with every change of what the addon exports, in native/src/addon.cc too: an old build is not used. */
-const ADDON_VERSION = 2;
+const ADDON_VERSION = 4;
 /** Sources and bundles stand two or three folders below the project. */
 const FOLDERS_UP_MAX = 4;
 
@@ -18,15 +18,37 @@ const FOLDERS_UP_MAX = 4;
 interface Addon {
   readonly version: number;
   readonly hasRangeLocks: boolean;
+  readonly hasExtents: boolean;
+  readonly hasFileAdvice: boolean;
+  /** The system call that clones files; empty where there is none. */
+  readonly cloneCall: string;
   readonly threads: number;
   readonly kernel: string;
+  readonly hasZstd: boolean;
+  decodeFrames(
+    stored: Uint8Array,
+    frameBytes: Uint32Array,
+    frameRawBytes: number,
+    pageSize: number,
+    pages: Uint8Array,
+    hashes: Uint8Array,
+  ): Promise<boolean>;
   hashPages(pages: Uint8Array, pageSize: number): Uint8Array;
   foldHashes(hashes: Uint8Array, firstPageNumber: number): Uint8Array;
+  hashFilePages(file: number, firstPageNumber: number, count: number, pageSize: number): Uint8Array;
+  differingPages(file: number, firstPageNumber: number, count: number, pageSize: number, expectedLow: Uint8Array): Uint32Array;
+  compareFilePages(file: number, otherFile: number, firstPageNumber: number, count: number, pageSize: number): Uint32Array;
   cloneFile(fromFile: number, toFile: number): boolean;
+  cloneToPath(fromFile: number, path: string): boolean;
+  cloneRange(fromFile: number, fromStart: number, toFile: number, toStart: number, length: number): boolean;
+  extents(file: number, start: number, length: number, sync: boolean): Float64Array | null;
+  extentCount(file: number): number | null;
+  filesystemType(file: number): number;
   lockRange(file: number, start: number, length: number, exclusive: boolean): boolean;
   unlockRange(file: number, start: number, length: number): void;
   isSoleOpener(file: number): boolean;
   willRead(file: number, start: number, length: number): void;
+  wontRead(file: number, start: number, length: number): void;
 }
 
 let loaded: Native | null = null;
@@ -70,15 +92,25 @@ function wrapAddon(addon: Addon): Native {
     kind: "addon",
     problem: null,
     hasRangeLocks: locks,
-    facilities: () => [
-      { name: "page hash", using: `addon, ${addon.kernel}, ${addon.threads === 1 ? "1 thread" : `${addon.threads} threads`}` },
-      { name: "file clone", using: locks ? "reflink where the filesystem can, else copy" : "copy" },
-      { name: "process locks", using: locks ? "open-file-description locks" : "SQLite locks" },
-      { name: "read-ahead", using: locks ? "posix_fadvise" : "none" },
-    ],
+    facilities: () => listFacilities(addon),
     hashPages: addon.hashPages,
+    decodeFrames: addon.hasZstd
+      ? ({ stored, frameBytes, frameRawBytes, pageSize }, pages, hashes) =>
+          addon.decodeFrames(stored, frameBytes, frameRawBytes, pageSize, pages, hashes)
+      : null,
     foldHashes: addon.foldHashes,
+    hashFilePages: (file, first, count, pageSize) => attempt("read", file, () => addon.hashFilePages(file, first, count, pageSize)),
+    differingPages: (file, first, count, pageSize, expected) =>
+      attempt("read", file, () => addon.differingPages(file, first, count, pageSize, expected)),
+    compareFilePages: (file, other, first, count, pageSize) =>
+      attempt("compare", file, () => addon.compareFilePages(file, other, first, count, pageSize)),
     cloneFile: (fromFile, toFile) => attempt("clone into", toFile, () => addon.cloneFile(fromFile, toFile)),
+    cloneToPath: (fromFile, path) => attempt("clone to", path, () => addon.cloneToPath(fromFile, path)),
+    cloneRange: (fromFile, fromStart, toFile, toStart, length) =>
+      attempt("clone into", toFile, () => addon.cloneRange(fromFile, fromStart, toFile, toStart, length)),
+    extents: (file, start, length, sync) => attempt("read the extents of", file, () => addon.extents(file, start, length, sync)),
+    extentCount: (file) => attempt("count the extents of", file, () => addon.extentCount(file)),
+    filesystemType: (file) => attempt("find the filesystem of", file, () => addon.filesystemType(file)),
     lockRange: (file, start, length, mode) => {
       if (!locks) throw new EngineError("unsupported", "This system has no open-file-description locks");
       return attempt("lock", file, () => addon.lockRange(file, start, length, mode === "exclusive"));
@@ -86,13 +118,29 @@ function wrapAddon(addon: Addon): Native {
     unlockRange: (file, start, length) => attempt("unlock", file, () => addon.unlockRange(file, start, length)),
     isSoleOpener: addon.isSoleOpener,
     willRead: addon.willRead,
+    wontRead: addon.wontRead,
   };
 }
 
-function attempt<T>(operation: string, file: number, act: () => T): T {
+function listFacilities(addon: Addon): { name: string; using: string }[] {
+  const threads = addon.threads === 1 ? "1 thread" : `${addon.threads} threads`;
+  const clones = addon.cloneCall === "" ? "copy" : `reflink (${addon.cloneCall}) where the filesystem can, else copy`;
+  return [
+    { name: "page hash", using: `addon, ${addon.kernel}, ${threads}` },
+    { name: "page comparison", using: `addon, ${threads}` },
+    { name: "frame decoding", using: addon.hasZstd ? "addon, on several threads" : "zlib, on several threads" },
+    { name: "file clone", using: clones },
+    { name: "range clone", using: addon.hasExtents ? "reflink (FICLONERANGE) where the filesystem can, else none" : "none" },
+    { name: "file extents", using: addon.hasExtents ? "FIEMAP" : "none" },
+    { name: "process locks", using: addon.hasRangeLocks ? "open-file-description locks" : "SQLite locks" },
+    { name: "read-ahead", using: addon.hasFileAdvice ? "posix_fadvise" : "none" },
+  ];
+}
+
+function attempt<T>(operation: string, object: number | string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    throw toEngineError(operation, `file ${file}`, error);
+    throw toEngineError(operation, typeof object === "number" ? `file ${object}` : object, error);
   }
 }

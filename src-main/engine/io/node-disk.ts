@@ -129,9 +129,9 @@ function setModified(file: FileDescriptor, mtimeNs: bigint): void {
 function cloneFile(from: string, to: string): "cloned" | "copied" {
   const source = fs.openSync(from, "r");
   try {
+    if (loadNative().cloneToPath(source, to)) return "cloned";
     const target = fs.openSync(to, "wx");
     try {
-      if (loadNative().cloneFile(source, target)) return "cloned";
       copyBytes(source, target);
       return "copied";
     } catch (error) {

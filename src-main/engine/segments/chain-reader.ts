@@ -22,8 +22,16 @@ import { failCorrupt, SegmentReader } from "./segment-reader.ts";
  */
 export type SegmentLookup = (version: VersionNumber) => SegmentRecord | ChainReader | null;
 
+/** Opens a segment, or finds it opened already. */
+export type OpenSegment = (record: SegmentRecord) => Promise<SegmentReader>;
+
 /** Opens the chain of version `to`. Throws `segment-missing` and `segment-corrupt`. */
-export async function openChain(parts: SegmentParts, to: VersionNumber, segmentFor: SegmentLookup): Promise<ChainReader> {
+export async function openChain(
+  parts: SegmentParts,
+  to: VersionNumber,
+  segmentFor: SegmentLookup,
+  openSegment: OpenSegment = (record) => SegmentReader.open(parts.native, parts.objects, record),
+): Promise<ChainReader> {
   const readers: SegmentReader[] = [];
   let sound = 0;
   let version: VersionNumber | null = to;
@@ -40,7 +48,7 @@ export async function openChain(parts: SegmentParts, to: VersionNumber, segmentF
       break;
     }
     checkRecord(found, version);
-    readers.push(await SegmentReader.open(parts.native, parts.objects, found));
+    readers.push(await openSegment(found));
     version = found.from;
   }
   return new ChainReader(parts.frames, readers, sound);
@@ -58,6 +66,7 @@ type FramePlan = Map<number, Uint8Array | null> | null;
 
 /** A version, readable. Immutable, so it may be kept; holds the indexes of its segments in memory. */
 export class ChainReader implements PageSource {
+  readonly version: VersionNumber;
   /** Newest first; the last is the base. */
   readonly segments: readonly SegmentReader[];
   readonly pageSize: number;
@@ -69,6 +78,7 @@ export class ChainReader implements PageSource {
   constructor(frames: FrameCache, segments: readonly SegmentReader[], sound: number) {
     const [newest] = segments;
     assert(newest, "a chain has a segment");
+    this.version = newest.record.to;
     this.segments = segments;
     this.pageSize = newest.index.pageSize;
     this.pageCount = newest.index.pageCount;
@@ -88,13 +98,33 @@ export class ChainReader implements PageSource {
 
   /** Fills `buffer` with the pages of these numbers, in order, each at most once. The lock page reads as zeros. */
   readScattered(numbers: Uint32Array, buffer: Uint8Array): void {
-    assert(buffer.length === numbers.length * this.pageSize, "the buffer holds the pages");
+    const content = new Map<number, Uint8Array>();
+    const frames = this.#decode(this.#plan(this.#wanted(numbers)), content);
+    while (!frames.next().done);
+    this.#copyOut(numbers, content, buffer);
+  }
+
+  /**
+   * The same for work that must not hold the thread up: a page of a cold chain may take hundreds of frames. `advance` is
+   * told the bytes of each frame after it is decoded, and may wait or throw.
+   */
+  async readInSlices(numbers: Uint32Array, buffer: Uint8Array, advance: (bytes: number) => Promise<void>): Promise<void> {
+    const content = new Map<number, Uint8Array>();
+    for (const bytes of this.#decode(this.#plan(this.#wanted(numbers)), content)) await advance(bytes);
+    this.#copyOut(numbers, content, buffer);
+  }
+
+  #wanted(numbers: Uint32Array): Set<number> {
     const wanted = new Set<number>();
     for (const pageNumber of numbers) {
       assert(pageNumber >= 1 && pageNumber <= this.pageCount, `page ${pageNumber} is one of ${this.pageCount}`);
       if (pageNumber !== this.#lockPage) wanted.add(pageNumber);
     }
-    const content = this.#decode(this.#plan(wanted));
+    return wanted;
+  }
+
+  #copyOut(numbers: Uint32Array, content: ReadonlyMap<number, Uint8Array>, buffer: Uint8Array): void {
+    assert(buffer.length === numbers.length * this.pageSize, "the buffer holds the pages");
     for (const [index, pageNumber] of numbers.entries()) {
       const target = buffer.subarray(index * this.pageSize, (index + 1) * this.pageSize);
       if (pageNumber === this.#lockPage) target.fill(0);
@@ -145,7 +175,7 @@ export class ChainReader implements PageSource {
       for (const frame of frames.keys()) {
         const cached = this.#frames.get(`${segment.cacheKey}:${frame}`);
         if (cached) frames.set(frame, cached);
-        else for (const pageNumber of framePages(segment, frame)) if (pageNumber <= pagesBelow) needed.add(pageNumber);
+        else for (const pageNumber of segment.framePages(frame)) if (pageNumber <= pagesBelow) needed.add(pageNumber);
       }
     }
     return plan;
@@ -164,21 +194,20 @@ export class ChainReader implements PageSource {
     return frames;
   }
 
-  /** Up: decodes oldest first, each frame over what its pages were in the version before. */
-  #decode(plan: readonly FramePlan[]): Map<number, Uint8Array> {
-    const content = new Map<number, Uint8Array>();
+  /** Up: decodes oldest first, each frame over what its pages were in the version before. Yields the bytes of each frame. */
+  *#decode(plan: readonly FramePlan[], content: Map<number, Uint8Array>): Generator<number, void> {
     for (let depth = plan.length - 1; depth >= 0; depth -= 1) {
       const segment = this.segments[depth];
       assert(segment, "the plan is as deep as the chain at most");
       const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
       for (const [frame, cached] of plan[depth] ?? []) {
-        const numbers = framePages(segment, frame);
+        const numbers = segment.framePages(frame);
         const pages = cached ?? this.#decodeFrame(segment, frame, dictionaryOf(numbers, pagesBelow, content));
         for (const [index, pageNumber] of numbers.entries())
           content.set(pageNumber, pages.subarray(index * this.pageSize, (index + 1) * this.pageSize));
+        yield pages.length;
       }
     }
-    return content;
   }
 
   #decodeFrame(segment: SegmentReader, frame: number, dictionary: Uint8Array): Uint8Array {
@@ -186,11 +215,6 @@ export class ChainReader implements PageSource {
     this.#frames.put(`${segment.cacheKey}:${frame}`, pages);
     return pages;
   }
-}
-
-function framePages(segment: SegmentReader, frame: number): number[] {
-  const { first, end } = segment.frameRange(frame);
-  return Array.from({ length: end - first }, (_, index) => segment.pageNumberAt(first + index));
 }
 
 function dictionaryOf(numbers: readonly number[], pagesBelow: number, content: ReadonlyMap<number, Uint8Array>): Uint8Array {

@@ -1,10 +1,11 @@
 /**
- * Writes a version out as a file: the base's blocks in order, then each delta over what its pages are by then, so that
+ * Writes a version out as a file: the base's blocks in order, decoded on several threads, then each delta over what its pages are by then, so that
  * the file itself is the dictionary and memory stays bounded. The state checksum is carried along and compared at the
  * end: a file that this leaves behind holds exactly the version.
  */
 import { assert } from "#shared/assert.ts";
 import type { ChainReader } from "./chain-reader.ts";
+import { decodeBase } from "./decode-base.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import type { Native } from "../io/native.ts";
 import { lockPageNumber, stampPage1, type JournalKind } from "../format/sqlite-header.ts";
@@ -62,7 +63,8 @@ class Materialiser {
   async run(): Promise<void> {
     let pagesBefore = 0;
     for (const segment of this.#chain.segments.toReversed()) {
-      for (let frame = 0; frame < segment.index.frameBytes.length; frame += 1) await this.#applyFrame(segment, frame, pagesBefore);
+      if (segment.index.kind === "base") await this.#writeBase(segment);
+      else for (let frame = 0; frame < segment.index.frameBytes.length; frame += 1) await this.#applyFrame(segment, frame, pagesBefore);
       await this.#dropPages(segment.index.pageCount, pagesBefore);
       pagesBefore = segment.index.pageCount;
     }
@@ -73,6 +75,15 @@ class Materialiser {
     this.#stamp();
     // A lock page at the very end is a hole up to here.
     this.#order.disk.truncate(this.#file, this.#chain.pageCount * this.#pageSize);
+  }
+
+  async #writeBase(segment: SegmentReader): Promise<void> {
+    for await (const { first, pages, hashes } of decodeBase(segment)) {
+      const numbers = Uint32Array.from({ length: pages.length / this.#pageSize }, (_, index) => segment.pageNumberAt(first + index));
+      this.#sum.toggle(hashes, numbers);
+      this.#writePages(numbers, pages);
+      await this.#pace.advance(pages.length);
+    }
   }
 
   async #applyFrame(segment: SegmentReader, frame: number, pagesBefore: number): Promise<void> {
@@ -115,7 +126,7 @@ class Materialiser {
     return bytes;
   }
 
-  #writePages(numbers: readonly number[], bytes: Uint8Array): void {
+  #writePages(numbers: ArrayLike<number>, bytes: Uint8Array): void {
     for (const { first, from, to } of runsOf(numbers)) {
       this.#order.disk.write(this.#file, bytes.subarray(from * this.#pageSize, to * this.#pageSize), (first - 1) * this.#pageSize);
     }
@@ -128,7 +139,7 @@ function framePages(segment: SegmentReader, frame: number): number[] {
 }
 
 /** Stretches of consecutive page numbers: one read or write each. `from`, `to`: places in the list. */
-function* runsOf(numbers: readonly number[]): Generator<{ first: number; from: number; to: number }> {
+function* runsOf(numbers: ArrayLike<number>): Generator<{ first: number; from: number; to: number }> {
   let from = 0;
   for (let to = 1; to <= numbers.length; to += 1) {
     if (to < numbers.length && numbers[to] === (numbers[to - 1] ?? 0) + 1) continue;

@@ -5,6 +5,8 @@ export interface PageSource {
   readonly pageCount: number;
   /** Fills `buffer` (a multiple of the page size) with pages `first`, `first + 1`, …; page 1 normalised. */
   readPages(first: number, buffer: Uint8Array): void;
+  /** Fills `buffer` with the pages of these numbers, in order, each at most once; where that is cheaper than one by one. */
+  readScattered?(numbers: Uint32Array, buffer: Uint8Array): void;
 }
 
 /** How long work reports and stops. `signal` is looked at between chunks; a cancelled call leaves nothing behind. */

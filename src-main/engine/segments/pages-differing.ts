@@ -8,12 +8,15 @@ import type { SegmentReader } from "./segment-reader.ts";
  * Numbers, ascending, of the pages to write over a file that holds `held` so that it holds `wanted`, after it is cut to
  * the page count of `wanted` when that is smaller. Compares hashes; decodes nothing. Both have the same page size.
  *
- * Looks only at what either side changed since the newest segment that both stand on: O(changed pages), unless there is
- * none.
+ * Looks only at the pages of `apart`, segments that lead from both to a version which they have in common: O(changed
+ * pages), unless a base is among them.
  */
-export function pagesDiffering(held: ChainReader, wanted: ChainReader): Uint32Array {
+export function pagesDiffering(
+  held: ChainReader,
+  wanted: ChainReader,
+  apart: readonly SegmentReader[] = segmentsApart(held, wanted),
+): Uint32Array {
   assert(held.pageSize === wanted.pageSize, "only versions of one page size differ by pages");
-  const apart = segmentsApart(held, wanted);
   return apart.some((segment) => segment.index.kind === "base") ? compareAll(held, wanted) : compareChanged(held, wanted, apart);
 }
 
@@ -51,7 +54,7 @@ function compareAll(held: ChainReader, wanted: ChainReader): Uint32Array {
 }
 
 /** Segments of the two chains above the newest common one. */
-function segmentsApart(a: ChainReader, b: ChainReader): SegmentReader[] {
+export function segmentsApart(a: ChainReader, b: ChainReader): SegmentReader[] {
   const apart: SegmentReader[] = [];
   let inA = 0;
   let inB = 0;

@@ -14,6 +14,8 @@ export interface SegmentParts {
   readonly frames: FrameCache;
   /** A folder of this process, on the filesystem of the store; made when something is put there. */
   readonly temporaryFolder: string;
+  /** Large segments reach the disk piece by piece, for whoever may not stop for one long sync at the end. */
+  readonly syncsAsItGoes?: boolean;
 }
 
 /** Name of part `part` of the segment whose record says `file`. */

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { SegmentRecord } from "../catalog/records.ts";
-import { decompressFrame } from "../format/segment-frame.ts";
+import { decompressFrame, decompressFrames } from "../format/segment-frame.ts";
 import {
   countStoredPages,
   decodeIndexLength,
@@ -15,7 +15,7 @@ import {
 } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import { EngineError } from "../io/errors.ts";
-import type { Native } from "../io/native.ts";
+import { FRAME_ROOM_BYTES, type Native } from "../io/native.ts";
 import type { ObjectStore, StoredObject } from "../objects/object-store.ts";
 import { partName } from "./segment-parts.ts";
 
@@ -97,6 +97,12 @@ export class SegmentReader {
     return { first, end: Math.min(first + this.index.pagesPerFrame, this.index.pages) };
   }
 
+  /** Numbers of a frame's pages, ascending. */
+  framePages(frame: number): number[] {
+    const { first, end } = this.frameRange(frame);
+    return Array.from({ length: end - first }, (_, index) => this.pageNumberAt(first + index));
+  }
+
   hashAt(ordinal: number): Uint8Array {
     return this.index.hashes.subarray(ordinal * PAGE_HASH_BYTES, (ordinal + 1) * PAGE_HASH_BYTES);
   }
@@ -130,6 +136,53 @@ export class SegmentReader {
       return this.#failFrame(frame, error);
     }
     return this.#verify(frame, pages);
+  }
+
+  /** One behind the last of the frames from `frame` on that stand in the same part and decode to `rawBytesMax` or less; at least one. */
+  runEnd(frame: number, rawBytesMax: number): number {
+    const framesMax = Math.max(1, Math.floor(rawBytesMax / (this.index.pagesPerFrame * this.index.pageSize)));
+    let end = frame + 1;
+    while (end < frame + framesMax && end < this.index.frameBytes.length && this.#frameParts[end] === this.#frameParts[frame]) end += 1;
+    return end;
+  }
+
+  /** Bytes of the frames of a run as they are stored, and of their pages. */
+  runBytes(frame: number, end: number): { readonly stored: number; readonly raw: number } {
+    return {
+      stored: this.index.frameBytes.subarray(frame, end).reduce((sum, bytes) => sum + bytes, 0),
+      raw: (this.frameRange(end - 1).end - this.frameRange(frame).first) * this.index.pageSize,
+    };
+  }
+
+  /**
+   * Decodes and verifies the frames of a run, which have no dictionary, off this thread. `buffers` are of the sizes that
+   * `runBytes` says, `stored` with `FRAME_ROOM_BYTES` before. The hash of every page is compared, so the frames' own
+   * checksums are only looked at when something is wrong.
+   */
+  async decodeRun(frame: number, end: number, buffers: DecodedFrame & { readonly stored: Uint8Array }): Promise<DecodedFrame> {
+    const { pageSize, pagesPerFrame, frameBytes } = this.index;
+    const { stored, pages, hashes } = buffers;
+    const space = stored.subarray(FRAME_ROOM_BYTES);
+    if (this.#parts[this.#frameParts[frame] ?? 0]?.read(this.#positions[frame] ?? 0, space) === space.length) {
+      const frames = { stored, frameBytes: frameBytes.slice(frame, end), frameRawBytes: pagesPerFrame * pageSize, pageSize };
+      const isDecoded = await decompressFrames(this.#native, frames, { pages, hashes });
+      if (isDecoded && this.#areHashes(hashes, this.frameRange(frame).first)) return { pages, hashes };
+    }
+    // One after another: what is damaged is named.
+    const decoded = Array.from({ length: end - frame }, (_, index) => this.decodeFrame(frame + index, new Uint8Array(0)));
+    return { pages: Buffer.concat(decoded.map((one) => one.pages)), hashes: Buffer.concat(decoded.map((one) => one.hashes)) };
+  }
+
+  /** True when the low halves of `hashes` are what the index says of the pages from `first` on. */
+  #areHashes(hashes: Uint8Array, first: number): boolean {
+    const found = new DataView(hashes.buffer, hashes.byteOffset, hashes.length);
+    const expected = new DataView(this.index.hashes.buffer, this.index.hashes.byteOffset, this.index.hashes.length);
+    for (let at = 0; at < hashes.length / PAGE_HASH_BYTES / 2; at += 1) {
+      const low = at * 2 * PAGE_HASH_BYTES + PAGE_HASH_BYTES;
+      const known = (first + at) * PAGE_HASH_BYTES;
+      if (found.getUint32(low) !== expected.getUint32(known) || found.getUint32(low + 4) !== expected.getUint32(known + 4)) return false;
+    }
+    return true;
   }
 
   /** Checks every stored byte without decoding frames: headers, checksums, nothing missing, nothing behind. */

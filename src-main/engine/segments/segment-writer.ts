@@ -120,6 +120,7 @@ export class SegmentWriter {
       this.#parts.disk.write(this.#file, piece, this.#written);
       this.#written += piece.length;
     }
+    if (this.#parts.syncsAsItGoes) this.#parts.disk.sync(this.#file);
     this.#pending = [];
     this.#pendingBytes = 0;
   }
@@ -163,7 +164,10 @@ class PageList {
     if (this.length + numbers.length > this.#numbers.length) this.#grow(this.length + numbers.length);
     this.#numbers.set(numbers, this.length);
     for (let index = 0; index < numbers.length; index += 1) {
-      this.#hashes.set(hashes.subarray(index * 16 + 8, (index + 1) * 16), (this.length + index) * PAGE_HASH_BYTES);
+      const from = index * 16 + 8;
+      const to = (this.length + index) * PAGE_HASH_BYTES;
+      // A view for each page would be a million of them in an import.
+      for (let byte = 0; byte < PAGE_HASH_BYTES; byte += 1) this.#hashes[to + byte] = hashes[from + byte] ?? 0;
     }
     this.length += numbers.length;
   }

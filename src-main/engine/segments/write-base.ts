@@ -2,7 +2,7 @@ import { assert } from "#shared/assert.ts";
 import { LIMITS } from "#shared/limits.ts";
 import { BASE_LEVEL } from "../catalog/records.ts";
 import type { PageBatch } from "../format/page-batch.ts";
-import { compressBaseFrame } from "../format/segment-frame.ts";
+import { BaseCompressor } from "../format/segment-frame.ts";
 import { countStoredPages } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import { Pace } from "./pace.ts";
@@ -54,6 +54,8 @@ async function writeBlocks(parts: SegmentParts, size: Size, blocks: AsyncIterabl
   const writer = new SegmentWriter(parts, "base", BASE_LEVEL, pages);
   const sum = new StateSum(parts.native);
   const pace = new Pace("Storing a base", work, pages * size.pageSize);
+  const compressors = Array.from({ length: BLOCKS_IN_FLIGHT }, () => new BaseCompressor(LIMITS.baseBlockBytes));
+  let turn = 0;
   const inFlight: { readonly block: Block; readonly stored: Promise<Uint8Array> }[] = [];
   const takeOldest = async (): Promise<void> => {
     const oldest = inFlight.shift();
@@ -65,7 +67,10 @@ async function writeBlocks(parts: SegmentParts, size: Size, blocks: AsyncIterabl
   };
   try {
     for await (const block of blocks) {
-      const stored = compressBaseFrame(block.bytes);
+      turn = (turn + 1) % BLOCKS_IN_FLIGHT;
+      const compressor = compressors[turn];
+      assert(compressor, "a turn is one of the compressors, and the one that is free");
+      const stored = compressor.compress(block.bytes);
       // A failure is met when its turn comes; until then it is not an unhandled one.
       stored.catch(() => {});
       inFlight.push({ block, stored });
@@ -77,6 +82,8 @@ async function writeBlocks(parts: SegmentParts, size: Size, blocks: AsyncIterabl
   } catch (error) {
     await writer.discard();
     throw error;
+  } finally {
+    for (const compressor of compressors) compressor.close();
   }
 }
 

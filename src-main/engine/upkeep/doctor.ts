@@ -1,13 +1,15 @@
 /** What the machine offers, and what of it may go wrong with a store: `coppice doctor` and the settings screen. */
 import { existsSync, readFileSync } from "node:fs";
+import { release } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { formatTarget } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { DoctorView } from "#shared/views.ts";
-import { inspectFilesystem, type FilesystemReport } from "../io/filesystem.ts";
+import { inspectFilesystem, isBlockSharing, type FilesystemReport } from "../io/filesystem.ts";
 import { findHolders } from "../io/holders.ts";
 import { loadNative } from "../io/load-native.ts";
+import type { Native } from "../io/native.ts";
 import { nodeDisk } from "../io/node-disk.ts";
 import type { Store } from "../store-api.ts";
 
@@ -30,7 +32,7 @@ export async function diagnose(store: Store | null): Promise<DoctorView> {
       store && filesystem
         ? { path: store.path, filesystem: filesystem.type, reflink: filesystem.reflink, network: filesystem.network, writable }
         : null,
-    facilities: native.facilities(),
+    facilities: [...native.facilities(), ...(filesystem ? [{ name: "change detection", using: changeDetection(native, filesystem) }] : [])],
     holders: store ? await findCheckoutHolders(store) : [],
     problems: [
       ...(native.kind === "addon" ? [] : ["The addon is not loaded: slower paths are used. Build it with npm run native."]),
@@ -39,6 +41,12 @@ export async function diagnose(store: Store | null): Promise<DoctorView> {
       ...(writable ? [] : ["The store cannot be written: it can be looked at, not changed."]),
     ],
   };
+}
+
+/** How changed pages are found in this store when neither a fingerprint nor a WAL tells. */
+function changeDetection(native: Native, { type, reflink }: FilesystemReport): string {
+  if (reflink && isBlockSharing(type, release())) return `extents (${type} shares blocks), else page hashes`;
+  return `page hashes${native.kind === "addon" ? "" : ", in JavaScript"}`;
 }
 
 function judgeFilesystem(filesystem: FilesystemReport): string[] {

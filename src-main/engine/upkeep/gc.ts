@@ -13,6 +13,7 @@ import { saveTrashedWork } from "../branches/trash.ts";
 import { holdFile, type HeldFile } from "../branches/working-file.ts";
 import { planGarbage, type GarbagePlan } from "../catalog/garbage.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
+import { removeOrphanShadows } from "../checkouts/shadow-files.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
 import { partName } from "../segments/segment-parts.ts";
@@ -106,6 +107,7 @@ async function removeFiles(parts: Parts, files: readonly HeldFile[]): Promise<Re
     await held.remove();
     reach("gc:file-removed");
   }
+  removeOrphanShadows(parts.disk, parts.paths.shadows, checkoutPaths(parts));
   let segments = 0;
   let bytes = 0;
   for (const { name, size } of await unnamedObjects(parts, new Set())) {
@@ -115,6 +117,15 @@ async function removeFiles(parts: Parts, files: readonly HeldFile[]): Promise<Re
     bytes += size;
   }
   return { checkouts: files.length, segments, bytes };
+}
+
+/** Of every branch that may have a file. */
+function* checkoutPaths(parts: Parts): Iterable<string> {
+  for (const { branch: id } of parts.catalog.facts()) {
+    const branch = parts.catalog.branches.byId(id);
+    const database = branch && parts.catalog.databases.byId(branch.database);
+    if (branch && database) yield parts.paths.checkout(database.name, branch.name);
+  }
 }
 
 /** Segment files that no version names, once `going` have gone. */

@@ -188,12 +188,14 @@ function checksumOf(parts: SegmentParts, chain: ChainReader, reader: SegmentRead
       );
     toggle(chain, numbers);
   }
+  if (!below) return sum.bytes();
   const lockPage = lockPageNumber(chain.pageSize);
-  for (let first = chain.pageCount + 1; below && first <= below.chain.pageCount; first += pagesAtOnce) {
+  for (let first = chain.pageCount + 1; first <= below.chain.pageCount; first += pagesAtOnce) {
     const count = Math.min(pagesAtOnce, below.chain.pageCount - first + 1);
+    const numbers = Uint32Array.from({ length: count }, (_, offset) => first + offset);
     toggle(
       below.chain,
-      Uint32Array.from({ length: count }, (_, offset) => first + offset).filter((pageNumber) => pageNumber !== lockPage),
+      numbers.filter((pageNumber) => pageNumber !== lockPage),
     );
   }
   return sum.bytes();

@@ -3,6 +3,7 @@ import type { UsageRow, UsageView } from "#shared/views.ts";
 import { findDatabase } from "../branches/resolve.ts";
 import type { Parts } from "../branches/parts.ts";
 import type { DatabaseRecord } from "../catalog/records.ts";
+import { listCaches, treeUsage } from "./caches.ts";
 
 /** What the store takes, by branch. `storedBytes` of a branch are those of the versions that it made. */
 export function usage(parts: Parts, input: RequestInput<"store.usage">): UsageView {
@@ -15,7 +16,8 @@ export function usage(parts: Parts, input: RequestInput<"store.usage">): UsageVi
     storedBytes: databases.reduce((sum, database) => sum + database.storedBytes, 0),
     catalogBytes,
     checkoutBytes: rows.reduce((sum, row) => sum + row.checkoutBytes, 0),
-    temporaryBytes: treeBytes(parts, parts.paths.temporary) + treeBytes(parts, parts.paths.readonlyFiles),
+    temporaryBytes: treeUsage(parts, parts.paths.temporary).bytes,
+    caches: listCaches(parts),
   };
 }
 
@@ -32,13 +34,4 @@ function databaseRows(parts: Parts, database: DatabaseRecord): UsageRow[] {
       checkoutBytes: sizes ? sizes.fileBytes + sizes.walBytes : 0,
     };
   });
-}
-
-/** Apparent bytes of the files in a folder and in those below it. */
-function treeBytes(parts: Parts, folder: string): number {
-  return parts.disk.list(folder).reduce((sum, name) => {
-    const path = `${folder}/${name}`;
-    const stat = parts.disk.stat(path);
-    return sum + (stat?.kind === "directory" ? treeBytes(parts, path) : (stat?.size ?? 0));
-  }, 0);
 }

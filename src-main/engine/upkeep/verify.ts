@@ -4,23 +4,18 @@
  * the store's folders must belong to something. Reads only; changes nothing.
  */
 import { join } from "node:path";
+import { LIMITS } from "#shared/limits.ts";
 import type { VerifyProblem, VerifyReport } from "#shared/views.ts";
-import type { DatabaseRecord, VersionRecord } from "../catalog/records.ts";
-import { lockPageNumber } from "../format/sqlite-header.ts";
-import { EngineError } from "../io/errors.ts";
+import type { DatabaseRecord } from "../catalog/records.ts";
 import type { PhasedWork } from "../transfer/long-work.ts";
 import { breathe } from "../transfer/long-work.ts";
 import { checkIntegrity } from "../catalog/integrity.ts";
 import { partName } from "../segments/segment-parts.ts";
-import { StateSum } from "../segments/state-sum.ts";
-import type { ChainReader } from "../segments/chain-reader.ts";
 import type { Parts } from "../branches/parts.ts";
+import { SegmentVerifier, type SegmentTally } from "./verify-segments.ts";
 
-interface Tally {
+interface Tally extends SegmentTally {
   versions: number;
-  segments: number;
-  pages: number;
-  bytesRead: number;
   checkouts: number;
 }
 
@@ -38,6 +33,8 @@ export async function verify(parts: Parts, work: PhasedWork = {}): Promise<Verif
   return { ok: problems.length === 0, ...tally, problems };
 }
 
+const VERSIONS_A_PAGE = 1_000;
+
 /** Versions in order of number, so that a parent comes before its children. */
 async function verifyDatabase(
   parts: Parts,
@@ -46,75 +43,26 @@ async function verifyDatabase(
   problems: VerifyProblem[],
   work: PhasedWork,
 ): Promise<void> {
-  const total = parts.catalog.versions.count(database.id);
-  for (const version of parts.catalog.versions.page(database.id, 0, total)) {
+  let sliceStart = performance.now();
+  const advance = async (): Promise<void> => {
+    if (performance.now() - sliceStart < LIMITS.mergeSliceMs) return;
     await breathe(work);
-    work.progress?.(tally.versions, total);
-    tally.versions += 1;
-    try {
-      await verifyVersion(parts, database, version, tally);
-    } catch (error) {
-      if (!(error instanceof EngineError) || error.code === "cancelled") throw error;
-      problems.push({ object: `${database.name} v${version.number}`, problem: error.message });
+    sliceStart = performance.now();
+  };
+  const verifier = new SegmentVerifier(parts, database, tally, advance);
+  const total = parts.catalog.versions.count(database.id);
+  let done = 0;
+  for (let after = 0; ;) {
+    const page = parts.catalog.versions.page(database.id, after, VERSIONS_A_PAGE);
+    for (const version of page) {
+      await advance();
+      work.progress?.(done, total);
+      tally.versions += 1;
+      done += 1;
+      for (const problem of await verifier.verify(version)) problems.push({ object: `${database.name} v${version.number}`, problem });
     }
-  }
-}
-
-async function verifyVersion(parts: Parts, database: DatabaseRecord, version: VersionRecord, tally: Tally): Promise<void> {
-  const chain = await parts.lineages.reader(database.id, version.number);
-  if (chain.pageSize !== version.pageSize || chain.pageCount !== version.pageCount)
-    throw new EngineError(
-      "segment-corrupt",
-      `its segment describes ${chain.pageCount} pages of ${chain.pageSize} bytes, its record ${version.pageCount} of ${version.pageSize}`,
-    );
-  const [newest] = chain.segments;
-  if (!newest || newest.record.to !== version.number) return;
-  tally.segments += 1;
-  tally.pages += newest.index.pages;
-  tally.bytesRead += newest.record.bytes;
-  const found = newest.record.from === null ? wholeChecksum(parts, chain) : await derivedChecksum(parts, database, chain);
-  if (Buffer.compare(found, version.checksum) !== 0)
-    throw new EngineError("segment-corrupt", `its state checksum is ${hex(found)}, recorded is ${hex(version.checksum)}`);
-}
-
-/** Of all pages, in runs of bounded size. */
-function wholeChecksum(parts: Parts, chain: ChainReader): Uint8Array {
-  const sum = new StateSum(parts.native);
-  togglePages(parts, sum, chain, 1, chain.pageCount);
-  return sum.bytes();
-}
-
-/** The parent's checksum, less what its changed and dropped pages were, plus what they are. */
-async function derivedChecksum(parts: Parts, database: DatabaseRecord, chain: ChainReader): Promise<Uint8Array> {
-  const [newest] = chain.segments;
-  const from = newest?.record.from ?? null;
-  const parent = from === null ? null : parts.catalog.versions.byNumber(database.id, from);
-  if (!newest || !parent) throw new EngineError("segment-missing", `its parent v${from} is not in the catalog`);
-  const before = await parts.lineages.reader(database.id, parent.number);
-  const sum = new StateSum(parts.native, parent.checksum);
-  for (let ordinal = 0; ordinal < newest.index.pages; ordinal += 1) {
-    const page = newest.pageNumberAt(ordinal);
-    if (page <= before.pageCount) togglePages(parts, sum, before, page, page);
-    togglePages(parts, sum, chain, page, page);
-  }
-  togglePages(parts, sum, before, chain.pageCount + 1, before.pageCount);
-  return sum.bytes();
-}
-
-const RUN_BYTES = 1024 * 1024;
-
-/** Pages `first` to `last` but the lock page, which has no content. */
-function togglePages(parts: Parts, sum: StateSum, chain: ChainReader, first: number, last: number): void {
-  const lockPage = lockPageNumber(chain.pageSize);
-  const perRun = Math.max(1, RUN_BYTES / chain.pageSize);
-  for (let page = first; page <= last; page += perRun) {
-    const numbers = Uint32Array.from({ length: Math.min(perRun, last - page + 1) }, (_, index) => page + index).filter(
-      (number) => number !== lockPage,
-    );
-    if (numbers.length === 0) continue;
-    const bytes = new Uint8Array(numbers.length * chain.pageSize);
-    chain.readScattered(numbers, bytes);
-    sum.toggle(parts.native.hashPages(bytes, chain.pageSize), numbers);
+    if (page.length < VERSIONS_A_PAGE) return;
+    after = page.at(-1)?.number ?? after;
   }
 }
 
@@ -143,8 +91,4 @@ function verifyCheckouts(parts: Parts, tally: Tally, problems: VerifyProblem[]):
           problem: `it is recorded to hold v${number}, which is not in the catalog`,
         });
   }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
 }

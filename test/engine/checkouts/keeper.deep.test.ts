@@ -88,7 +88,7 @@ describe("the keeper", () => {
     const before = readDatabase(place.path);
     const held = await files.hold(place.path, "exclusive", 1000);
     const failing = (async function* () {
-      yield { numbers: Uint32Array.of(2), bytes: new Uint8Array(4096) };
+      yield { numbers: Uint32Array.of(1), bytes: new Uint8Array(4096) };
       throw new EngineError("segment-corrupt", "a page that cannot be read");
     })();
     await expect(held.patch({ ...before, batches: failing })).rejects.toMatchObject({ code: "segment-corrupt" });

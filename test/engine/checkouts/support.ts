@@ -120,13 +120,13 @@ export function differingPages(
   return different;
 }
 
-/** The pages that turn one content into another, a few at a time. */
+/** The pages that turn one content into another, page 1 always, a few at a time. */
 export async function* batchesBetween(
   before: { pages: Uint8Array; pageSize: number },
   after: { pages: Uint8Array; pageSize: number; pageCount: number },
   pagesMax = 7,
 ): AsyncGenerator<PageBatch> {
-  const numbers = differingPages(before, after);
+  const numbers = [...new Set([...(after.pageCount > 0 ? [1] : []), ...differingPages(before, after)])];
   for (let from = 0; from < numbers.length; from += pagesMax) {
     const part = numbers.slice(from, from + pagesMax);
     const bytes = new Uint8Array(part.length * after.pageSize);

@@ -1,10 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { spawn } from "node:child_process";
-import { tmpdir } from "node:os";
+import { release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isBlockSharing } from "#engine/io/filesystem.ts";
+import { loadNative } from "#engine/io/load-native.ts";
 import { createStore, type Store } from "#engine/store.ts";
 import { diagnose } from "#engine/upkeep/doctor.ts";
+import { mountLoopFilesystem } from "../../support/loop-filesystem.ts";
 
 let folder = "";
 let store: Store;
@@ -43,4 +46,21 @@ test.runIf(process.platform === "linux")("DOCTOR-2: programs that have checkouts
   const { holders } = await diagnose(store);
   reader.kill("SIGKILL");
   expect(holders).toMatchObject([{ target: "shop@main", holders: [{ pid: reader.pid }] }]);
+});
+
+test.for([
+  ["xfs", "extents (xfs shares blocks), else page hashes"],
+  ["btrfs", "extents (btrfs shares blocks), else page hashes"],
+  ["ext4", "page hashes"],
+] as const)("DOCTOR-3: on %s, changed pages are found by %s", async ([kind, using], { skip }) => {
+  if (loadNative().kind !== "addon" || (kind !== "ext4" && !isBlockSharing(kind, release()))) return skip("no addon, or an old kernel");
+  const place = mountLoopFilesystem(kind, 320);
+  if ("missing" in place) return skip(place.missing);
+  const other = await createStore(join(place.folder, "store"));
+  const facility = async () => (await diagnose(other)).facilities.find(({ name }) => name === "change detection");
+  expect(await facility()).toEqual({ name: "change detection", using });
+  process.env["COPPICE_NO_FIEMAP"] = "1";
+  expect(await facility()).toEqual({ name: "change detection", using: "page hashes" });
+  delete process.env["COPPICE_NO_FIEMAP"];
+  await other.close();
 });

@@ -59,3 +59,35 @@ test("SETTINGS-4: a check that fails says so in its own panel, the others stay u
   await expect.element(panel("Doctor").getByRole("alert")).toMatchTextContent(/The store is unchanged\./);
   await expect.element(panel("Verify").getByRole("button", { name: "Verify the store" })).toBeEnabled();
 });
+
+test("SETTINGS-5: caches show what they take, are cleared, and take a new budget only when it is a size", async () => {
+  let bytes = 3 * 1024 ** 2;
+  let budget: number | null = null;
+  const api = renderApp("settings", {
+    "store.cache": ({ budgetBytes, clear }) => {
+      const before = bytes;
+      if (clear) bytes = 0;
+      if (budgetBytes !== undefined) budget = budgetBytes;
+      return {
+        budgetBytes: budget ?? 2 * 1024 ** 3,
+        budgetIsDefault: budget === null,
+        caches: [{ name: "ready files", files: bytes > 0 ? 3 : 0, bytes }],
+        freedBytes: before - bytes,
+        hits: 0,
+        misses: 0,
+      };
+    },
+  });
+  await panel("Caches").getByRole("button", { name: "What do they take?" }).click();
+  await expect.element(panel("Caches").getByRole("row", { name: "ready files 3 3.0 MiB" })).toBeVisible();
+  const field = panel("Caches").getByRole("textbox", { name: "Ready files may take" });
+  await field.fill("much");
+  await expect.element(panel("Caches").getByRole("button", { name: "Set" })).toBeDisabled();
+  await expect.element(panel("Caches").getByRole("alert")).toBeVisible();
+  await field.fill("500 MB");
+  await panel("Caches").getByRole("button", { name: "Set" }).click();
+  await panel("Caches").getByRole("button", { name: "Clear caches" }).click();
+  await expect.element(panel("Caches").getByText("Freed 3.0 MiB.")).toBeVisible();
+  await expect.element(panel("Caches").getByRole("button", { name: "Nothing to clear" })).toBeDisabled();
+  expect(api.inputsOf("store.cache")).toEqual([{}, { budgetBytes: 500 * 1024 ** 2 }, { clear: true }]);
+});

@@ -119,7 +119,8 @@ test("SHELL-5: a host of another contract version is refused", async () => {
 });
 
 test("SHELL-6: an unreadable layout falls back part by part", () => {
-  const standard = { store: null, screen: "branches", database: null, branch: null, mode: "graph", filter: "" };
+  const bench = { suite: null, size: "quick", options: {}, folder: null, series: null };
+  const standard = { store: null, screen: "branches", database: null, branch: null, mode: "graph", filter: "", bench };
   expect(parseLayout("")).toEqual(standard);
   expect(parseLayout("{")).toEqual(standard);
   expect(parseLayout("null")).toEqual(standard);

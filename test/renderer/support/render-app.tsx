@@ -4,6 +4,8 @@ import { afterEach } from "vitest";
 import { App } from "../../../src-renderer/app.tsx";
 import { connectApi } from "../../../src-renderer/api/api.ts";
 import { resetAppState, type ScreenName } from "../../../src-renderer/app-state.ts";
+import { resetBenchView } from "../../../src-renderer/benchmarks/bench-view.ts";
+import { resetDiff } from "../../../src-renderer/diff/diff-session.ts";
 import { importState } from "../../../src-renderer/import-report/import-session.ts";
 import { toasts } from "../../../src-renderer/ui/toasts.ts";
 import { installFakeApi, type FakeApi, type FakeHandlers } from "./fake-api.ts";
@@ -16,6 +18,8 @@ afterEach(() => {
   for (const element of mounted?.elements ?? []) element.remove();
   mounted = null;
   resetAppState();
+  resetBenchView();
+  resetDiff();
   importState.set({ step: "idle" });
   toasts.set({ list: [] });
 });

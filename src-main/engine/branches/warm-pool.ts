@@ -1,0 +1,272 @@
+/**
+ * Keeps files ready for the versions that are asked for, so that making a checkout costs a rename or a clone and a patch.
+ *
+ * Which versions: of each database for which this process had to make a file, the one last asked for or forked from. A
+ * ready file of a version near it will do: it is patched when it is taken. Where blocks are shared one file is enough,
+ * elsewhere each checkout uses one up, and they are made anew in the background: one at a time, giving way to verbs,
+ * within a budget of the store and well before the disk is full. Nothing depends on it: what fails here costs time only.
+ */
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseId, VersionNumber } from "#shared/ids.ts";
+import { LIMITS } from "#shared/limits.ts";
+import type { VersionRecord } from "../catalog/records.ts";
+import { ReadyFiles, type ReadyFile } from "../checkouts/ready-files.ts";
+import { EngineError } from "../io/errors.ts";
+import { inspectFilesystem } from "../io/filesystem.ts";
+import { materialise } from "../segments/materialise.ts";
+import { isMostlyShared, overwriteFile } from "./neighbour.ts";
+import { temporaryPath, type Parts } from "./parts.ts";
+import { readStoreSettings, writeStoreSettings } from "./store-settings.ts";
+
+const COPY_CHUNK_BYTES = 1024 * 1024;
+
+export type PoolParts = Pick<Parts, "paths" | "disk" | "native" | "clock" | "randomness" | "catalog" | "segments" | "lineages">;
+
+/** A file that came from the pool, and the pages that it was given then. */
+export interface TakenFile {
+  readonly how: "cloned" | "taken";
+  readonly patched: number;
+}
+
+/** What background work gives way to. */
+export interface Idle {
+  idle(): Promise<void>;
+  /** Ends all waiting. */
+  wake(): void;
+}
+
+export class WarmPool {
+  /** Files that were taken from the pool, and those that had to be made another way. */
+  hits = 0;
+  misses = 0;
+  readonly #parts: PoolParts;
+  readonly #ready: ReadyFiles;
+  readonly #activity: Idle;
+  readonly #refills: boolean;
+  readonly #hot = new Map<DatabaseId, VersionNumber>();
+  /** Databases whose ready files are to be looked at. */
+  readonly #due = new Set<DatabaseId>();
+  readonly #closing = new AbortController();
+  #running: Promise<void> | null = null;
+  #sharesBlocks: boolean | null = null;
+
+  /** `refills`: whether this process lives long enough to make files ready. */
+  constructor(parts: PoolParts, activity: Idle, options: { readonly refills: boolean }) {
+    this.#parts = parts;
+    this.#ready = new ReadyFiles({ disk: parts.disk, native: parts.native, folder: parts.paths.readyFiles });
+    this.#activity = activity;
+    this.#refills = options.refills;
+  }
+
+  /** Makes a file of `version` at `path` from a ready one; null, with nothing there, when there is none near. */
+  async take(version: VersionRecord, path: string): Promise<TakenFile | null> {
+    for (const { file, differing } of await this.#near(version, isMostlyShared)) {
+      const how = this.#ready.take(file, path);
+      if (how === null) continue;
+      try {
+        await overwriteFile(this.#parts, version, path, differing);
+      } catch (error) {
+        this.#parts.disk.remove(path);
+        throw error;
+      }
+      this.hits += 1;
+      return { how, patched: differing.length };
+    }
+    this.misses += 1;
+    return null;
+  }
+
+  /** A file of this version was asked for. */
+  noteMade(version: VersionRecord): void {
+    this.#hot.delete(version.database);
+    this.#hot.set(version.database, version.number);
+    for (const oldest of this.#hot.keys()) {
+      if (this.#hot.size <= LIMITS.readyConsideredMax) break;
+      this.#hot.delete(oldest);
+    }
+    this.#schedule(version.database);
+  }
+
+  /** A fork asks for no file: only where files have been asked for before, the next one is likely to be of its version. */
+  noteForked(database: DatabaseId, version: VersionNumber): void {
+    if (!this.#hot.has(database)) return;
+    this.#hot.set(database, version);
+    this.#schedule(database);
+  }
+
+  /** Bytes that ready files may take. */
+  budget(): { readonly bytes: number; readonly isDefault: boolean } {
+    const { disk, paths } = this.#parts;
+    const { readyBudget } = readStoreSettings(disk, paths);
+    if (readyBudget !== null) return { bytes: readyBudget, isDefault: false };
+    const available = disk.freeBytes(paths.root) + totalBytes(this.#ready.list());
+    return { bytes: Math.min(LIMITS.readyBytesMax, Math.floor(available * LIMITS.readyFreeShare)), isDefault: true };
+  }
+
+  /** Null for the default. What does not fit any more goes, the oldest first. Errors: those of `writeStoreSettings`. */
+  setBudget(bytes: number | null): void {
+    const { disk, paths } = this.#parts;
+    writeStoreSettings(disk, paths, { ...readStoreSettings(disk, paths), readyBudget: bytes });
+    this.#evict(this.budget().bytes);
+  }
+
+  usage(): { readonly files: number; readonly bytes: number } {
+    const files = this.#ready.list();
+    return { files: files.length, bytes: totalBytes(files) };
+  }
+
+  /** Returns the bytes. */
+  clear(): number {
+    this.#due.clear();
+    return this.#ready.clear();
+  }
+
+  /** Removes those of databases that are gone for good. */
+  sweep(): void {
+    const { databases } = this.#parts.catalog;
+    const kept = new Set([...databases.live(), ...databases.trashed()].map(({ uid }) => Buffer.from(uid).toString("hex")));
+    for (const file of this.#ready.list()) if (!kept.has(file.database)) this.#ready.remove(file);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#activity.wake();
+    await this.#running;
+  }
+
+  #schedule(database: DatabaseId): void {
+    if (!this.#refills || this.#closing.signal.aborted) return;
+    this.#due.add(database);
+    this.#running ??= this.#refill().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  /** One database after the other, each once: two that do not fit together would else take turns for ever. */
+  async #refill(): Promise<void> {
+    const { signal } = this.#closing;
+    // A program that has nothing else to do may end.
+    await sleep(LIMITS.readyDelayMs, undefined, { ref: false, signal }).catch(() => undefined);
+    for (const database of this.#due) {
+      this.#due.delete(database);
+      try {
+        for (let made = 0; made < LIMITS.readyCopies && !signal.aborted; made += 1) if (!(await this.#makeOne(database))) break;
+      } catch (error) {
+        // A full disk, a damaged segment, the end: whoever needs the file learns of it, and this was only to be ready.
+        if (!(error instanceof EngineError)) throw error;
+      }
+    }
+  }
+
+  /** False when enough are ready, or there is no room. */
+  async #makeOne(database: DatabaseId): Promise<boolean> {
+    const number = this.#hot.get(database);
+    const version = number === undefined ? null : this.#parts.catalog.versions.byNumber(database, number);
+    const uid = this.#uidOf(database);
+    if (!version || version.pageCount === 0 || uid === null) return false;
+    const bytes = version.pageSize * version.pageCount;
+    const budget = this.budget().bytes;
+    const near = await this.#near(version, ({ pageCount }, { length }) => length <= Math.max(64, pageCount * LIMITS.readyNearShare));
+    if (near.length >= Math.min(this.#copiesOf(bytes), Math.floor(budget / bytes))) return false;
+    this.#evict(budget - bytes);
+    if (this.#parts.disk.freeBytes(this.#parts.paths.root) < bytes + LIMITS.readyFloorBytes) return false;
+    const path = temporaryPath(this.#parts, "ready.db");
+    try {
+      const source = near[0];
+      if (!source || !(await this.#copy(source.file, path))) await this.#build(version, path);
+      else if (source.differing.length > 0) await overwriteFile(this.#parts, version, path, source.differing, () => this.#giveWay());
+      this.#ready.add(uid, version.number, path);
+    } finally {
+      this.#parts.disk.remove(path);
+    }
+    return true;
+  }
+
+  #copiesOf(bytes: number): number {
+    const { disk, native, paths } = this.#parts;
+    if (bytes <= LIMITS.warmCopyBytesMax) return LIMITS.readyCopies;
+    this.#sharesBlocks ??= inspectFilesystem(paths.root, { disk, native }).reflink;
+    return this.#sharesBlocks ? 1 : LIMITS.readyCopies;
+  }
+
+  async #build(version: VersionRecord, path: string): Promise<void> {
+    const { disk, native, clock, lineages } = this.#parts;
+    const chain = await lineages.reader(version.database, version.number);
+    const order = { disk, native, path, journal: "wal", changeCounter: clock.now() >>> 0, checksum: version.checksum } as const;
+    await materialise(chain, order, { signal: this.#closing.signal });
+  }
+
+  /** In small steps, which `disk.clone` is not. False, with nothing at `path`, when somebody took the file meanwhile: then it was written to. */
+  async #copy(file: ReadyFile, path: string): Promise<boolean> {
+    const { disk } = this.#parts;
+    const buffer = new Uint8Array(COPY_CHUNK_BYTES);
+    let source: number;
+    try {
+      source = disk.open(file.path, "r");
+    } catch (error) {
+      if (error instanceof EngineError && error.code === "file-not-found") return false;
+      throw error;
+    }
+    try {
+      const target = disk.open(path, "wx+");
+      try {
+        for (let position = 0; position < file.bytes; position += buffer.length) {
+          const length = disk.read(source, buffer, position);
+          disk.write(target, buffer.subarray(0, length), position);
+          await this.#giveWay();
+        }
+      } finally {
+        disk.close(target);
+      }
+    } finally {
+      disk.close(source);
+    }
+    if (disk.stat(file.path) !== null) return true;
+    disk.remove(path);
+    return false;
+  }
+
+  /** Throws `cancelled` when the store is being closed. */
+  async #giveWay(): Promise<void> {
+    await setImmediate();
+    if (!this.#closing.signal.aborted) await this.#activity.idle();
+    if (this.#closing.signal.aborted) throw new EngineError("cancelled", "Making a file ready was cancelled");
+  }
+
+  /** Ready files from which `version` can be made, the nearest first. */
+  async #near(
+    version: VersionRecord,
+    isNear: (version: VersionRecord, differing: Uint32Array) => boolean,
+  ): Promise<{ readonly file: ReadyFile; readonly differing: Uint32Array }[]> {
+    const uid = this.#uidOf(version.database);
+    if (uid === null) return [];
+    const found: { file: ReadyFile; differing: Uint32Array }[] = [];
+    for (const file of this.#ready.list(uid).slice(0, LIMITS.readyConsideredMax)) {
+      const known = this.#parts.catalog.versions.byNumber(version.database, file.version);
+      if (!known || known.pageSize !== version.pageSize) continue;
+      const differing = await this.#parts.lineages.differing(version.database, file.version, version.number);
+      if (isNear(version, differing)) found.push({ file, differing });
+    }
+    return found.toSorted((a, b) => a.differing.length - b.differing.length);
+  }
+
+  #uidOf(database: DatabaseId): string | null {
+    const record = this.#parts.catalog.databases.byId(database);
+    return record ? Buffer.from(record.uid).toString("hex") : null;
+  }
+
+  /** Until the rest fits into `bytes`. */
+  #evict(bytes: number): void {
+    const files = this.#ready.list();
+    let total = totalBytes(files);
+    for (const file of files.toReversed()) {
+      if (total <= bytes) return;
+      this.#ready.remove(file);
+      total -= file.bytes;
+    }
+  }
+}
+
+function totalBytes(files: readonly ReadyFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}

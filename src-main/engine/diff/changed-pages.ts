@@ -1,0 +1,134 @@
+/**
+ * What two states share, as pages: which pages differ, which of them lead to rows, and which pages of the trees must be
+ * looked into because something below them differs.
+ */
+import { looksLikeBtreePage } from "../format/btree-page.ts";
+import { lockPageNumber } from "../format/sqlite-header.ts";
+import type { DatabasePages } from "./database-pages.ts";
+import { PointerMap, readFreePages } from "./free-pages.ts";
+import type { DirtyPages } from "./candidate-pages.ts";
+import { PageSet } from "./page-set.ts";
+import { pathTo, type OrderedTree } from "./tree-seek.ts";
+
+/** Beyond this share of all pages it is cheaper to look into every interior page than to seek each changed one's tree. */
+const SEEK_SHARE_MAX = 1 / 16;
+
+/** Pages by what they are in one state. */
+export class PageRoles {
+  readonly pages: DatabasePages;
+  readonly free: PageSet;
+  readonly map: PointerMap;
+  readonly #lockPage: number;
+
+  constructor(pages: DatabasePages) {
+    this.pages = pages;
+    this.free = readFreePages(pages);
+    this.map = new PointerMap(pages);
+    this.#lockPage = lockPageNumber(pages.pageSize);
+  }
+
+  isInUse(pageNumber: number): boolean {
+    return (
+      pageNumber <= this.pages.pageCount && pageNumber !== this.#lockPage && !this.free.has(pageNumber) && !this.map.isMapPage(pageNumber)
+    );
+  }
+
+  /** A page in use that begins like a b-tree page is one: see `looksLikeBtreePage`. */
+  isBtree(pageNumber: number): boolean {
+    return this.isInUse(pageNumber) && looksLikeBtreePage(this.pages.bytes(pageNumber), pageNumber);
+  }
+
+  isOverflow(pageNumber: number): boolean {
+    return this.isInUse(pageNumber) && !looksLikeBtreePage(this.pages.bytes(pageNumber), pageNumber);
+  }
+}
+
+export class ChangedPages {
+  readonly left: PageRoles;
+  readonly right: PageRoles;
+  /** Pages that differ, or are in one state only. */
+  readonly changed: PageSet;
+  /** Overflow pages of the right state among them. */
+  readonly overflow: PageSet;
+  /** Overflow pages in both states: a large value may have been overwritten in place, its row's page untouched. */
+  readonly overwritten: PageSet;
+  readonly #trees: readonly OrderedTree[];
+  readonly #marked: PageSet;
+  #isBlind: boolean;
+
+  /** `numbers`: pages that differ. `trees`: every table's tree of the right state whose order is known. */
+  constructor(left: DatabasePages, right: DatabasePages, numbers: readonly number[], trees: readonly OrderedTree[]) {
+    const pageCount = Math.max(left.pageCount, right.pageCount);
+    this.left = new PageRoles(left);
+    this.right = new PageRoles(right);
+    this.changed = new PageSet(pageCount);
+    this.overflow = new PageSet(pageCount);
+    this.overwritten = new PageSet(pageCount);
+    this.#marked = new PageSet(pageCount);
+    this.#trees = trees;
+    const fits = numbers.length <= left.pagesKept;
+    for (const chunk of chunksOf(numbers)) {
+      right.prefetch(chunk);
+      // A changed page is stored against what it was: what the right side needed is at hand now.
+      if (fits) left.prefetch(chunk);
+      for (const number of chunk) this.#note(number);
+    }
+    this.#isBlind = this.changed.size > pageCount * SEEK_SHARE_MAX;
+    if (!this.#isBlind) this.#markAll();
+  }
+
+  #note(number: number): void {
+    this.changed.add(number);
+    this.#marked.add(number);
+    if (!this.right.isOverflow(number)) return;
+    this.overflow.add(number);
+    if (this.left.isOverflow(number)) this.overwritten.add(number);
+  }
+
+  get dirty(): DirtyPages {
+    return { pages: this.#marked, isBlind: this.#isBlind };
+  }
+
+  /** Makes a page of the right state a candidate, with all that leads to it. */
+  mark(pageNumber: number): void {
+    this.#marked.add(pageNumber);
+    if (this.#isBlind) return;
+    const page = this.right.pages.page(pageNumber);
+    const path = this.#findPath(pageNumber);
+    // A page of rows that no tree leads to: the keys are not in order, so nothing is concluded from where they are.
+    if (path === null) this.#isBlind ||= page.isTable;
+    else for (const number of path) this.#marked.add(number);
+  }
+
+  #markAll(): void {
+    for (const number of this.changed) {
+      if (this.#isBlind) return;
+      if (this.right.isBtree(number)) this.mark(number);
+    }
+  }
+
+  /** Neighbouring pages are often of one tree: the last one is tried first. */
+  #lastTree: OrderedTree | null = null;
+
+  #findPath(pageNumber: number): number[] | null {
+    const page = this.right.pages.page(pageNumber);
+    if (this.#lastTree) {
+      const path = pathTo(this.#lastTree, page);
+      if (path) return path;
+    }
+    for (const tree of this.#trees) {
+      if (tree === this.#lastTree || tree.isTable !== page.isTable) continue;
+      const path = pathTo(tree, page);
+      if (!path) continue;
+      this.#lastTree = tree;
+      return path;
+    }
+    return null;
+  }
+}
+
+const CHUNK_PAGES = 256;
+
+function* chunksOf(numbers: readonly number[]): Generator<readonly number[]> {
+  for (let index = 0; index < numbers.length; index += CHUNK_PAGES) yield numbers.slice(index, index + CHUNK_PAGES);
+}
