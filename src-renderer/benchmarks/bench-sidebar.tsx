@@ -1,6 +1,6 @@
 import { Check, Gauge, LoaderCircle, Trash2 } from "lucide-react";
-import type { ReactNode } from "react";
-import type { BenchRun, BenchRunHead, BenchSuiteView } from "#shared/bench-views.ts";
+import { memo, type ReactNode } from "react";
+import type { BenchRunHead, BenchSuiteView, MachineCard } from "#shared/bench-views.ts";
 import { formatFigure } from "#shared/bench-figures.ts";
 import { percentDone } from "#shared/bench-live.ts";
 import { useApi } from "../api/queries.ts";
@@ -19,11 +19,13 @@ interface SidebarProps {
   readonly suite: BenchSuiteView;
   /** Of all suites, newest first. */
   readonly heads: readonly BenchRunHead[];
-  readonly shown: BenchRun | null;
+  /** Run on the screen, and the machine that it was taken on. */
+  readonly shown: string | null;
+  readonly machine: MachineCard | null;
 }
 
 /** What can be measured, what was, and on which machine. */
-export function BenchSidebar({ suites, suite, heads, shown }: SidebarProps) {
+export const BenchSidebar = memo(function BenchSidebar({ suites, suite, heads, shown, machine }: SidebarProps) {
   const mine = heads.filter((head) => head.suite === suite.id);
   const compared = useBenchView((view) => view.compared).length;
   return (
@@ -43,14 +45,14 @@ export function BenchSidebar({ suites, suite, heads, shown }: SidebarProps) {
         {mine.length === 0 ? <p className="px-2 text-xs text-ink-3">None of {suite.title} yet</p> : null}
         <ul className="flex flex-col">
           {mine.map((head) => (
-            <RunRow key={head.id} head={head} selected={head.id === shown?.id} />
+            <RunRow key={head.id} head={head} selected={head.id === shown} />
           ))}
         </ul>
       </Part>
-      {shown ? <Machine run={shown} /> : null}
+      {machine ? <Machine machine={machine} /> : null}
     </aside>
   );
-}
+});
 
 function Part({ title, aside, children }: { readonly title: string; readonly aside?: ReactNode; readonly children: ReactNode }) {
   return (
@@ -156,8 +158,7 @@ function RunRow({ head, selected }: { readonly head: BenchRunHead; readonly sele
 }
 
 /** The machine of the run that is shown: figures mean nothing without it. */
-function Machine({ run }: { readonly run: BenchRun }) {
-  const { machine } = run;
+function Machine({ machine }: { readonly machine: MachineCard }) {
   return (
     <Part title="Machine of this run" aside={machine.addon === "loaded" ? <Check size={12} aria-label="Addon loaded" /> : null}>
       <div className="px-2 text-xs leading-5 text-ink-2 [font-variant-ligatures:no-contextual]">

@@ -1,5 +1,5 @@
 import { ChevronDown, FolderOpen, HardDrive, Play, SlidersHorizontal, Square } from "lucide-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import type { BenchOptionView, BenchRunHead, BenchSuiteView } from "#shared/bench-views.ts";
 import { formatBytes, formatDuration } from "#shared/units.ts";
 import { requestOrReport } from "../api/perform.ts";
@@ -32,22 +32,7 @@ export function BenchToolbar({ suites, choice, standardFolder, active, shown, ex
   return (
     <header data-pane="toolbar" className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
       <h1 className="shrink-0 font-semibold tiny:hidden">Benchmarks</h1>
-      {choice ? (
-        <>
-          <SuiteMenu suites={suites} current={choice.suite} />
-          <Segmented
-            label="Size"
-            value={choice.size.id}
-            onChange={(size) => changeBenchView({ size })}
-            segments={choice.suite.sizes.map((size) => ({ value: size.id, label: sizeLabel(size, size.id === choice.size.id) }))}
-          />
-          {choice.suite.options.length > 0 ? <Options options={choice.suite.options} chosen={choice.options} /> : null}
-          <FolderMenu standard={standardFolder} chosen={choice.folder} />
-          <span className="name-cut text-2xs text-ink-3 tabular-nums" title="Needed while it runs, and given back afterwards">
-            {estimate(choice.size)}
-          </span>
-        </>
-      ) : null}
+      {choice ? <Choices suites={suites} choice={choice} standardFolder={standardFolder} /> : null}
       <span className="ml-auto flex shrink-0 gap-2">
         {exportMenu}
         <RunButton choice={choice} active={active} shown={shown} />
@@ -55,6 +40,32 @@ export function BenchToolbar({ suites, choice, standardFolder, active, shown, ex
     </header>
   );
 }
+
+interface ChoicesProps {
+  readonly suites: readonly BenchSuiteView[];
+  readonly choice: BenchChoice;
+  readonly standardFolder: string;
+}
+
+/** Nothing of it moves while a run goes on. */
+const Choices = memo(function Choices({ suites, choice, standardFolder }: ChoicesProps) {
+  return (
+    <>
+      <SuiteMenu suites={suites} current={choice.suite} />
+      <Segmented
+        label="Size"
+        value={choice.size.id}
+        onChange={(size) => changeBenchView({ size })}
+        segments={choice.suite.sizes.map((size) => ({ value: size.id, label: sizeLabel(size, size.id === choice.size.id) }))}
+      />
+      {choice.suite.options.length > 0 ? <Options options={choice.suite.options} chosen={choice.options} /> : null}
+      <FolderMenu standard={standardFolder} chosen={choice.folder} />
+      <span className="name-cut text-2xs text-ink-3 tabular-nums" title="Needed while it runs, and given back afterwards">
+        {estimate(choice.size)}
+      </span>
+    </>
+  );
+});
 
 /** The chosen size says what it is ("M · 100 MB"); the others are one letter. */
 function sizeLabel(size: BenchSuiteView["sizes"][number], chosen: boolean): string {

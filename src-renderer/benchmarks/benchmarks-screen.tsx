@@ -61,7 +61,7 @@ export function BenchmarksScreen() {
         <Skeleton lines={12} className="px-4 py-2" />
       ) : (
         <div className="flex min-h-0 flex-1">
-          <BenchSidebar suites={suites} suite={choice.suite} heads={heads} shown={run} />
+          <BenchSidebar suites={suites} suite={choice.suite} heads={heads} shown={run?.id ?? null} machine={run?.machine ?? null} />
           <div data-pane="main" className="flex min-h-0 min-w-0 flex-1 flex-col gap-4 overflow-y-auto p-4">
             <Failures head={head} />
             {head === null ? (

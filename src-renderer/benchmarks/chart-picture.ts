@@ -4,11 +4,11 @@
  */
 import type { BenchReference, BenchRun, BenchSeries, BenchSuiteView } from "#shared/bench-views.ts";
 import { formatFigure } from "#shared/bench-figures.ts";
-import { throughputOf } from "#shared/bench-statistics.ts";
+import { summarise, throughputOf } from "#shared/bench-statistics.ts";
 import { formatCount, formatIso } from "../ui/format.ts";
 import { endLine, machineLines, seriesName, stateWord } from "./bench-words.ts";
 import { planHistogram, planStrip, stripX, xOn, yOn, type HistogramPlan, type MarkPlan, type StripPlan } from "./chart-plan.ts";
-import { formatTick, summaryOf } from "./figures.ts";
+import { formatTick } from "./figures.ts";
 import { sourceLine } from "./histogram.tsx";
 import { CHART_FONT, cutText, loadChartFonts } from "./text-width.ts";
 
@@ -155,7 +155,7 @@ function drawHead(brush: Brush, run: BenchRun, series: BenchSeries, suite: Bench
 }
 
 function drawStats(brush: Brush, series: BenchSeries, top: number): void {
-  const summary = summaryOf(series.samples);
+  const summary = summarise(series.samples);
   const figure = (value: number | null | undefined) => formatFigure(value ?? null, series.unit);
   const throughput = throughputOf(series);
   const stats: readonly (readonly [string, string])[] = [

@@ -3,9 +3,8 @@
  * the picture shows what the screen showed.
  */
 import { formatFigure } from "#shared/bench-figures.ts";
-import { histogramOf, type Histogram } from "#shared/bench-statistics.ts";
+import { type Histogram, histogramOf, summarise } from "#shared/bench-statistics.ts";
 import type { BenchReference, BenchSeries } from "#shared/bench-views.ts";
-import { summaryOf } from "./figures.ts";
 import {
   lanesOf,
   placeLabels,
@@ -54,7 +53,7 @@ export interface StripPlan {
 
 export function planStrip(series: BenchSeries, width: number): StripPlan {
   const { samples } = series;
-  const summary = summaryOf(samples);
+  const summary = summarise(samples);
   const count = Math.max(series.planned, samples.length, 1);
   const area = { left: AXIS_WIDTH, top: 8, width: Math.max(1, width - AXIS_WIDTH - RIGHT), height: STRIP_PLOT };
   return {
@@ -120,7 +119,7 @@ interface Mark {
 }
 
 function ownMarks(series: BenchSeries): readonly Mark[] {
-  const summary = summaryOf(series.samples);
+  const summary = summarise(series.samples);
   if (!summary) return [];
   const values: readonly (readonly [name: string, value: number | null])[] = [
     ["p50", summary.p50],
@@ -186,7 +185,7 @@ function drawable(series: BenchSeries, references: readonly BenchReference[]): r
 }
 
 export function planHistogram(series: BenchSeries, references: readonly BenchReference[], width: number): HistogramPlan {
-  const summary = summaryOf(series.samples);
+  const summary = summarise(series.samples);
   const others = drawable(series, references);
   const bins = histogramOf(series.samples)?.bins ?? [];
   const edges = bins.length === 0 ? [] : [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];

@@ -1,19 +1,9 @@
-/** Figures of samples, worked out once for each list of them: the screen asks for the same ones many times a frame. */
+/** Comparisons that were worked out, and figures as the screen writes them. */
 import type { BenchSeries, BenchUnit } from "#shared/bench-views.ts";
 import { formatFigure } from "#shared/bench-figures.ts";
-import { compareMedians, summarise, type MedianChange, type Summary } from "#shared/bench-statistics.ts";
+import { compareMedians, type MedianChange } from "#shared/bench-statistics.ts";
 
-const summaries = new WeakMap<readonly number[], Summary | null>();
-
-/** Null without samples. Lists of samples are never changed in place, so that they can be the key. */
-export function summaryOf(samples: readonly number[]): Summary | null {
-  const known = summaries.get(samples);
-  if (known !== undefined) return known;
-  const summary = summarise(samples);
-  summaries.set(samples, summary);
-  return summary;
-}
-
+/** Lists of samples are never changed in place here, so that they can be the key. */
 const changes = new WeakMap<readonly number[], WeakMap<readonly number[], MedianChange | null>>();
 
 /** What `changeOf` has worked out before; `undefined` when it has not. */

@@ -1,14 +1,16 @@
 import { memo, useMemo } from "react";
-import { CartesianGrid, ScatterChart, XAxis, YAxis } from "recharts";
+import { ScatterChart } from "recharts";
 import { formatFigure } from "#shared/bench-figures.ts";
 import type { BenchReference, BenchSeries } from "#shared/bench-views.ts";
-import { formatCount, formatPlural } from "../ui/format.ts";
+import { formatPlural } from "../ui/format.ts";
+import { HistogramAxes } from "./chart-axes.tsx";
 import { planHistogram, xOn, yOn, type HistogramPlan, type MarkPlan } from "./chart-plan.ts";
-import { formatTick } from "./figures.ts";
 import { useFontsLoaded } from "./text-width.ts";
+import { useSame } from "./use-same.ts";
 import { useWidth } from "./use-width.ts";
 
-const TICK = { fontSize: 11, fill: "var(--ink-3)" };
+/** Bars are drawn by us; the library has the axes. */
+const NO_DATA: never[] = [];
 
 /** How often which value came, with our percentiles as solid lines and what others published as dashed ones. */
 export const Histogram = memo(function Histogram(props: {
@@ -55,42 +57,10 @@ function describeHistogram(series: BenchSeries, plan: HistogramPlan): string {
 function Bars({ plan, unit }: { readonly plan: HistogramPlan; readonly unit: BenchSeries["unit"] }) {
   const { area } = plan;
   const bottom = area.top + area.height;
+  const margin = useSame({ left: 0, top: area.top, right: plan.width - area.left - area.width, bottom: 0 });
   return (
-    <ScatterChart
-      width={plan.width}
-      height={plan.height}
-      data={[]}
-      accessibilityLayer={false}
-      margin={{ left: 0, top: area.top, right: plan.width - area.left - area.width, bottom: 0 }}
-    >
-      <CartesianGrid horizontal={false} stroke="var(--line)" />
-      {/* Without a key the library takes places in `data`, of which there are none, for the domain. */}
-      <XAxis
-        dataKey="value"
-        type="number"
-        scale={plan.x.kind === "log" ? "log" : "linear"}
-        domain={[plan.x.from, plan.x.to]}
-        ticks={[...plan.x.ticks]}
-        interval={0}
-        height={plan.height - bottom}
-        axisLine={{ stroke: "var(--line-strong)" }}
-        tickLine={false}
-        tick={TICK}
-        tickFormatter={(tick: number) => formatTick(tick, unit)}
-        allowDataOverflow
-      />
-      <YAxis
-        type="number"
-        domain={[plan.y.from, plan.y.to]}
-        ticks={[plan.y.from, plan.y.to]}
-        interval={0}
-        width={area.left}
-        axisLine={false}
-        tickLine={false}
-        tick={TICK}
-        tickFormatter={formatCount}
-        allowDataOverflow
-      />
+    <ScatterChart width={plan.width} height={plan.height} data={NO_DATA} accessibilityLayer={false} margin={margin}>
+      <HistogramAxes left={area.left} x={plan.x} y={plan.y} below={plan.height - bottom} unit={unit} />
       {plan.bins.map((bin) => {
         const left = xOn(area, plan.x, bin.from);
         const right = xOn(area, plan.x, bin.to);

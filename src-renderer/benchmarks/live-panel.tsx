@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import type { BenchReference, BenchRun, BenchSeries, BenchSuiteView } from "#shared/bench-views.ts";
 import { formatFigure } from "#shared/bench-figures.ts";
 import { percentDone } from "#shared/bench-live.ts";
-import { throughputOf } from "#shared/bench-statistics.ts";
+import { summarise, throughputOf } from "#shared/bench-statistics.ts";
 import type { ErrorView } from "#shared/error-codes.ts";
 import { useApi } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
@@ -14,7 +14,7 @@ import { ErrorPanel } from "../ui/states.tsx";
 import { repeatRun, stopBenchmark } from "./bench-acts.ts";
 import { isActive } from "./bench-view.ts";
 import { endLine, progressLine, runTime, seriesName } from "./bench-words.ts";
-import { splitFigure, summaryOf } from "./figures.ts";
+import { splitFigure } from "./figures.ts";
 import { Histogram } from "./histogram.tsx";
 import { SampleStrip } from "./sample-strip.tsx";
 import { StateBadge } from "./state-badge.tsx";
@@ -134,7 +134,7 @@ interface Stat {
 }
 
 function statsOf(series: BenchSeries): readonly Stat[] {
-  const summary = summaryOf(series.samples);
+  const summary = summarise(series.samples);
   const figure = (value: number | null | undefined) => formatFigure(value ?? null, series.unit);
   const throughput = throughputOf(series);
   return [

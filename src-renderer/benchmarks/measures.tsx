@@ -2,13 +2,13 @@ import { Check, LoaderCircle, TriangleAlert, X } from "lucide-react";
 import { memo, useMemo, type KeyboardEvent, type ReactNode } from "react";
 import type { BenchReference, BenchRun, BenchSeries } from "#shared/bench-views.ts";
 import { caveatsOf, formatFigure, judgeGoal, ratioOf } from "#shared/bench-figures.ts";
+import { summarise } from "#shared/bench-statistics.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { formatCount } from "../ui/format.ts";
 import { changeBenchView, isActive } from "./bench-view.ts";
 import { describeReference } from "./chart-plan.ts";
-import { summaryOf } from "./figures.ts";
 import { whyEmpty } from "./live-panel.tsx";
 
 interface MeasuresProps {
@@ -68,7 +68,7 @@ export function Measures({ run, shown, picked, references }: MeasuresProps) {
                   why={each.samples.length === 0 ? whyEmpty(run, each) : null}
                   measuring={isMeasuring(run, each)}
                   limit={each.limit === null ? null : ratioOf(run, each.id, each.limit)}
-                  goal={each.goal === null ? null : judgeGoal(each, run)}
+                  {...goalOf(each, run)}
                   selected={each.id === shown?.id}
                   published={byId.get(each.references[0] ?? "")}
                 />
@@ -144,14 +144,16 @@ interface SeriesRowProps {
   readonly why: string | null;
   readonly measuring: boolean;
   readonly limit: number | null;
-  readonly goal: ReturnType<typeof judgeGoal>;
+  /** "≤ 2.00 ×"; null when there is none, or nothing to judge it by yet. */
+  readonly goal: string | null;
+  readonly met: boolean;
   readonly selected: boolean;
   readonly published: BenchReference | undefined;
 }
 
 const SeriesRow = memo(function SeriesRow(props: SeriesRowProps) {
   const { series, why, measuring, selected, published } = props;
-  const summary = summaryOf(series.samples);
+  const summary = summarise(series.samples);
   const figure = (value: number | null | undefined) => formatFigure(value ?? null, series.unit);
   const failed = series.errors + series.timeouts;
   return (
@@ -196,7 +198,7 @@ const SeriesRow = memo(function SeriesRow(props: SeriesRowProps) {
         )}
       </Cell>
       <Cell>
-        <Limit ratio={props.limit} goal={props.goal} />
+        <Limit ratio={props.limit} goal={props.goal} met={props.met} />
       </Cell>
       <Cell title={published ? describeReference(published) : undefined} className="italic">
         {published ? formatFigure(published.value, published.unit) : "–"}
@@ -211,14 +213,20 @@ export function countLine(series: Pick<BenchSeries, "samples" | "planned">): str
   return series.planned > series.samples.length ? `${taken} / ${formatCount(series.planned)}` : taken;
 }
 
-function Limit({ ratio, goal }: { readonly ratio: number | null; readonly goal: ReturnType<typeof judgeGoal> }) {
+/** Plain values, so that a row that says the same is not drawn again. */
+function goalOf(series: BenchSeries, run: BenchRun): Pick<SeriesRowProps, "goal" | "met"> {
+  const outcome = series.goal === null ? null : judgeGoal(series, run);
+  return { goal: outcome?.goal ?? null, met: outcome?.met ?? false };
+}
+
+function Limit({ ratio, goal, met }: { readonly ratio: number | null } & Pick<SeriesRowProps, "goal" | "met">) {
   const text = ratio === null ? null : formatFigure(ratio, "ratio");
-  if (!goal) return text ?? "–";
+  if (goal === null) return text ?? "–";
   return (
     <span className="inline-flex items-center gap-1.5">
       {text}
-      <Badge tone={goal.met ? "ok" : "bad"} icon={goal.met ? Check : X} title={`Goal: ${goal.goal}`}>
-        {goal.met ? "Goal met" : "Goal missed"}
+      <Badge tone={met ? "ok" : "bad"} icon={met ? Check : X} title={`Goal: ${goal}`}>
+        {met ? "Goal met" : "Goal missed"}
       </Badge>
     </span>
   );

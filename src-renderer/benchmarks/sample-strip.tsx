@@ -1,12 +1,15 @@
 import { memo, useMemo, useState, type PointerEvent } from "react";
-import { CartesianGrid, ReferenceLine, ScatterChart, XAxis, YAxis } from "recharts";
+import { ScatterChart } from "recharts";
 import { formatFigure } from "#shared/bench-figures.ts";
 import type { BenchSeries } from "#shared/bench-views.ts";
 import { formatCount, formatPlural } from "../ui/format.ts";
+import { StripAxes } from "./chart-axes.tsx";
 import { planStrip, stripX, yOn, type StripPlan } from "./chart-plan.ts";
-import { formatTick } from "./figures.ts";
+import { useSame } from "./use-same.ts";
 import { useWidth } from "./use-width.ts";
 
+/** Points are drawn by us; the library has the axes. */
+const NO_DATA: never[] = [];
 const TICK = { fontSize: 11, fill: "var(--ink-3)" };
 
 /** Every sample in the order in which it was taken. What comes is drawn at once; nothing is animated. */
@@ -59,31 +62,19 @@ interface StripProps {
 
 function Strip({ plan, unit, running, pointed, value }: StripProps) {
   const { area, scale } = plan;
+  const margin = useSame({
+    left: 0,
+    top: area.top,
+    right: plan.width - area.left - area.width,
+    bottom: plan.height - area.top - area.height,
+  });
   const end = area.left + (plan.taken / plan.count) * area.width;
   return (
-    <ScatterChart
-      width={plan.width}
-      height={plan.height}
-      data={[]}
-      accessibilityLayer={false}
-      margin={{ left: 0, top: area.top, right: plan.width - area.left - area.width, bottom: plan.height - area.top - area.height }}
-    >
-      <CartesianGrid vertical={false} stroke="var(--line)" />
-      <XAxis dataKey="index" type="number" domain={[0, plan.count]} hide allowDataOverflow />
-      <YAxis
-        type="number"
-        scale={scale.kind === "log" ? "log" : "linear"}
-        domain={[scale.from, scale.to]}
-        ticks={[...scale.ticks]}
-        interval={0}
-        width={area.left}
-        axisLine={false}
-        tickLine={false}
-        tick={TICK}
-        tickFormatter={(tick: number) => formatTick(tick, unit)}
-        allowDataOverflow
-      />
-      {plan.median !== null ? <ReferenceLine y={plan.median} stroke="var(--accent)" strokeDasharray="2 3" /> : null}
+    <ScatterChart width={plan.width} height={plan.height} data={NO_DATA} accessibilityLayer={false} margin={margin}>
+      <StripAxes area={area} scale={scale} unit={unit} />
+      {plan.median === null ? null : (
+        <path d={`M${area.left} ${yOn(area, scale, plan.median)}h${area.width}`} stroke="var(--accent)" strokeDasharray="2 3" />
+      )}
       <Dots plan={plan} />
       {plan.toGo > 0 && plan.taken > 0 ? (
         <g>

@@ -96,7 +96,7 @@ function useEscape(): void {
 function useFirstPair(): void {
   const api = useApi();
   const branch = useFocusedBranch();
-  const isEmpty = useDiff((session) => session.left === null && session.right === null);
+  const isEmpty = useDiff((session) => session.phase === "idle" && session.left === null && session.right === null);
   const isDone = useRef(false);
   useEffect(() => {
     if (!branch || !isEmpty || isDone.current) return;

@@ -38,24 +38,23 @@ export interface DiffSession {
   readonly search: string;
 }
 
-const INITIAL: DiffSession = {
+const NOTHING_OPEN = {
   left: null,
   right: null,
   phase: "idle",
   view: null,
   error: null,
-  counts: new Map(),
+  counts: new Map<string, TableCounts>(),
   counting: "no",
   elapsedMs: 0,
   table: null,
   isChosen: false,
-  tab: "rows",
-  layout: "unified",
-  kinds: new Set(ROW_KINDS),
-  ignored: new Map(),
+  ignored: new Map<string, ReadonlySet<string>>(),
   showAllColumns: false,
   search: "",
-};
+} as const;
+
+const INITIAL: DiffSession = { ...NOTHING_OPEN, tab: "rows", layout: "unified", kinds: new Set(ROW_KINDS) };
 
 export const diffSession = createStore<DiffSession>(INITIAL);
 
@@ -78,9 +77,12 @@ export async function openDiffOf(api: Api, left: DiffSideInput | null, right: Di
 
 /** What a branch changed since it was forked, its file included. The list may not know yet what its file holds: it is looked at. */
 export async function openDiffOfBranch(api: Api, branch: BranchView): Promise<void> {
+  const mine = forget(api);
+  diffSession.set({ ...diffSession.get(), ...NOTHING_OPEN, phase: "opening" });
   showScreen("diff");
   const current = await requestOrReport(api, "branch.get", { database: branch.database, branch: branch.name });
-  if (!current) return;
+  if (mine !== generation) return;
+  if (!current) return change({ phase: "idle" });
   const pair = changesOfBranch(current);
   await compare(api, pair?.left ?? null, pair?.right ?? currentState(current));
 }
@@ -88,8 +90,7 @@ export async function openDiffOfBranch(api: Api, branch: BranchView): Promise<vo
 /** "Left" is what was, "right" is what is. The comparison that was open is closed. */
 export async function compare(api: Api, left: DiffSideInput | null, right: DiffSideInput | null): Promise<void> {
   const mine = forget(api);
-  const { tab, layout, kinds } = diffSession.get();
-  diffSession.set({ ...INITIAL, left, right, tab, layout, kinds, phase: left && right ? "opening" : "idle" });
+  diffSession.set({ ...diffSession.get(), ...NOTHING_OPEN, left, right, phase: left && right ? "opening" : "idle" });
   if (!left || !right) return;
   const start = performance.now();
   try {

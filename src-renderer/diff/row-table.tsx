@@ -1,13 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { KeyRound } from "lucide-react";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
-import type { DiffValue, RowChangeView, RowKind, TableDiffView } from "#shared/diff-views.ts";
+import type { DiffColumnView, DiffValue, RowChangeView, RowKind, TableDiffView } from "#shared/diff-views.ts";
 import { copyText } from "../ui/copy.ts";
 import { cx } from "../ui/cx.ts";
 import { formatPlural } from "../ui/format.ts";
 import { CellDetail } from "./cell-detail.tsx";
 import { toggleAllColumns } from "./diff-session.ts";
-import { fullText, valueText } from "./value-text.ts";
+import { fullText, valuesOf, valueText } from "./value-text.ts";
 import type { VisibleColumn } from "./visible-columns.ts";
 
 const ROW_PX = 24;
@@ -194,8 +194,7 @@ function ChangeRow({ change, index, top, columns, layout, template, focused, onF
       change={change}
       at={at}
       side={side}
-      isKey={column.isKey}
-      numeric={isNumeric(column.type)}
+      column={column}
       focused={side !== "old" && focused === position}
       onFocus={() => onFocus(position)}
     />
@@ -231,15 +230,14 @@ interface CellProps {
   readonly change: RowChangeView;
   readonly at: number;
   readonly side: "old" | "new" | "both";
-  readonly isKey: boolean;
-  readonly numeric: boolean;
+  readonly column: DiffColumnView;
   readonly focused: boolean;
   readonly onFocus: () => void;
 }
 
-function ChangeCell({ id, change, at, side, isKey, numeric, focused, onFocus }: CellProps) {
+function ChangeCell({ id, change, at, side, column, focused, onFocus }: CellProps) {
   const isChanged = change.kind === "update" && change.changed.includes(at);
-  const [old, current] = [change.old?.[at], change.new?.[at]];
+  const [old, current] = valuesOf(change, at, column);
   const isAbsent = (side === "old" && change.old === null) || (side === "new" && change.new === null);
   const tint = isChanged ? (side === "old" ? "bg-del-cell" : side === "new" ? "bg-add-cell" : "bg-mod-cell") : sideTint(change.kind, side);
   return (
@@ -250,9 +248,9 @@ function ChangeCell({ id, change, at, side, isKey, numeric, focused, onFocus }: 
       onMouseDown={onFocus}
       className={cx(
         "name-cut px-2.5",
-        numeric && "text-right tabular-nums",
+        isNumeric(column.type) && "text-right tabular-nums",
         isAbsent ? "bg-sunken" : tint,
-        !isChanged && !isKey && change.kind === "update" && "text-ink-3",
+        !isChanged && !column.isKey && change.kind === "update" && "text-ink-3",
         focused && "outline-2 -outline-offset-2 outline-line-strong group-focus-within/rows:outline-focus",
       )}
     >

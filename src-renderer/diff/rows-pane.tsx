@@ -10,7 +10,16 @@ import { TextInput } from "../ui/field.tsx";
 import { formatCount } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
 import { EmptyState, ErrorPanel, Skeleton } from "../ui/states.tsx";
-import { ROW_KINDS, searchRows, selectTable, toggleAllColumns, toggleIgnored, toggleKind, useDiff } from "./diff-session.ts";
+import {
+  ROW_KINDS,
+  searchRows,
+  selectTable,
+  toggleAllColumns,
+  toggleIgnored,
+  toggleKind,
+  useDiff,
+  type DiffSession,
+} from "./diff-session.ts";
 import { RowTable } from "./row-table.tsx";
 import { matchesRow, visibleColumns } from "./visible-columns.ts";
 
@@ -220,6 +229,7 @@ function Rows({ view, table }: { readonly view: DiffView; readonly table: TableD
     [loaded, search, table],
   );
   const columns = useMemo(() => visibleColumns(table.columns, loaded, { all, ignored }), [table, loaded, all, ignored]);
+  const total = useDiff((session) => totalOf(session, table.name));
   const { fetchNextPage } = found;
   const isSearching = search.trim() !== "";
   const canLoad = found.hasNextPage && !found.isFetchingNextPage && !found.error;
@@ -245,7 +255,7 @@ function Rows({ view, table }: { readonly view: DiffView; readonly table: TableD
           hidden={table.columns.length - columns.length}
           rows={rows}
           layout={layout}
-          status={statusOf(loaded.length, rows.length, { isSearching, hasMore: found.hasNextPage })}
+          status={statusOf(loaded.length, rows.length, { isSearching, total })}
           onEnd={isSearching || !canLoad ? null : onEnd}
         />
       )}
@@ -253,13 +263,22 @@ function Rows({ view, table }: { readonly view: DiffView; readonly table: TableD
   );
 }
 
+/** Changes of the chosen kinds; ignored columns are not known to the counts. */
+function totalOf({ counts, kinds, ignored }: DiffSession, table: string): number | null {
+  const found = counts.get(table);
+  if (!found?.isComplete || (ignored.get(table)?.size ?? 0) > 0) return null;
+  const of = { insert: found.inserted, delete: found.deleted, update: found.updated };
+  return ROW_KINDS.reduce((sum, kind) => sum + (kinds.has(kind) ? of[kind] : 0), 0);
+}
+
+/** `total`: null while it is not counted. */
 function statusOf(
   loaded: number,
   shown: number,
-  { isSearching, hasMore }: { readonly isSearching: boolean; readonly hasMore: boolean },
+  { isSearching, total }: { readonly isSearching: boolean; readonly total: number | null },
 ): string {
-  const rest = loaded >= ROWS_MAX ? ` (the first ${formatCount(ROWS_MAX)}: filter, or export all)` : hasMore ? " so far" : "";
-  return isSearching
-    ? `${formatCount(shown)} of ${formatCount(loaded)} changes${rest}`
-    : `${formatCount(loaded)} changes${rest}, in order of the key`;
+  const of = total === null ? "so far" : loaded < total ? `of ${formatCount(total)}` : "";
+  const rest = loaded >= ROWS_MAX ? ` (the first ${formatCount(ROWS_MAX)}: filter, or export all)` : "";
+  const all = [formatCount(loaded), of, "changes"].filter(Boolean).join(" ") + rest;
+  return isSearching ? `${formatCount(shown)} in ${all}` : `${all}, in order of the key`;
 }

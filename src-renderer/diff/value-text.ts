@@ -1,11 +1,20 @@
 /** Values of rows as they are read and copied: 64-bit integers whole, NULL told from text, blobs by size. */
-import type { DiffValue } from "#shared/diff-views.ts";
+import type { DiffColumnView, DiffValue, RowChangeView } from "#shared/diff-views.ts";
 import { formatBytes } from "#shared/units.ts";
 
 export interface ValueText {
   readonly text: string;
   /** "none": there is no such column or row on this side. */
   readonly kind: "null" | "number" | "text" | "blob" | "none";
+}
+
+/** A cell before and after; a column that a side does not have has no value there, whatever its default is. */
+export function valuesOf(
+  change: RowChangeView,
+  at: number,
+  column: DiffColumnView,
+): readonly [DiffValue | undefined, DiffValue | undefined] {
+  return [column.side === "right" ? undefined : change.old?.[at], column.side === "left" ? undefined : change.new?.[at]];
 }
 
 /** One line; control characters are shown, not obeyed. */

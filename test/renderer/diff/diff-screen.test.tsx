@@ -76,7 +76,7 @@ test("DIFFVIEW-3: kinds filter the rows, an ignored column is no change, a searc
   await page.getByRole("menuitemcheckbox", { name: "Ignore amount" }).click();
   await expect.poll(() => api.inputsOf("diff.rows").at(-1)?.columns).toEqual(["id", "status", "note", "a", "b", "c", "currency"]);
   await page.getByRole("textbox", { name: "Filter rows by column or value" }).fill("1199");
-  await expect.element(page.getByText(/^1 of 400 changes/)).toBeVisible();
+  await expect.element(page.getByText(/^1 in 400/)).toBeVisible();
 });
 
 test("DIFFVIEW-4: the schema stands side by side, a new column on a line of its own", async () => {
