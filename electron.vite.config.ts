@@ -12,6 +12,7 @@ const PROGRAMS = {
   cli: "src-main/cli/main.ts",
   "engine-worker": "src-main/host/engine-worker.ts",
   keeper: "src-main/engine/checkouts/keeper.ts",
+  "query-child": "src-main/engine/query/query-child.ts",
   "bench-child": "src-main/host/bench-child.ts",
   "branchbench-sql": "bench/branchbench/branchbench-sql.ts",
   "micro-sql": "bench/micro/micro-sql.ts",

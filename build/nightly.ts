@@ -6,7 +6,6 @@
  */
 import { join } from "node:path";
 import { ROOT, run, runTool } from "./run.ts";
-import { buildWhatIsMissing } from "./setup-bundles.ts";
 import { setUpMachine } from "./setup-machine.ts";
 
 const ROUNDS = "1000";
@@ -24,7 +23,7 @@ async function runNightly(): Promise<readonly [what: string, code: number][]> {
 }
 
 await setUpMachine();
-if (!(await buildWhatIsMissing())) process.exit(1);
+await run(process.execPath, [join(ROOT, "build/build-native.ts")]);
 const outcomes = await runNightly();
 for (const [what, code] of outcomes) console.log(`${what}: ${code === 0 ? "passed" : "FAILED"}`);
 process.exit(outcomes.every(([, code]) => code === 0) ? 0 : 1);

@@ -29,10 +29,23 @@ export function percentile(sorted: readonly number[], percent: number): number {
   return sorted[Math.min(sorted.length, Math.max(1, rank)) - 1] ?? Number.NaN;
 }
 
+/** Of lists that were asked about before: a screen asks for the same figures many times a frame. */
+const summaries = new WeakMap<readonly number[], Summary>();
+
 /** Null without samples. The median is the 50th percentile by nearest rank: always one of the samples. */
 export function summarise(samples: readonly number[]): Summary | null {
   if (samples.length === 0) return null;
-  const sorted = samples.toSorted((a, b) => a - b);
+  const known = summaries.get(samples);
+  // Samples are only ever added at the end: a list of the same length is the same one.
+  if (known?.n === samples.length) return known;
+  const summary = summariseAnew(samples);
+  summaries.set(samples, summary);
+  return summary;
+}
+
+function summariseAnew(samples: readonly number[]): Summary {
+  // Numbers alone sort several times faster in an array of numbers.
+  const sorted = Array.from(Float64Array.from(samples).toSorted());
   const sum = samples.reduce((total, sample) => total + sample, 0);
   return {
     n: sorted.length,

@@ -7,6 +7,7 @@ import { LIMITS } from "./limits.ts";
 import { nameProblem, parseAt, type NameKind } from "./ids.ts";
 import type * as bench from "./bench-views.ts";
 import type * as diff from "./diff-views.ts";
+import type * as query from "./query-views.ts";
 import type * as view from "./views.ts";
 
 const name = (kind: NameKind) =>
@@ -36,6 +37,31 @@ const diffSide = v.variant("kind", [
   v.strictObject({ kind: v.literal("file"), path }),
 ]);
 const tableName = v.pipe(v.string(), v.maxLength(LIMITS.diffNameCharsMax));
+/** See `DataValue`. */
+const dataValue = v.union([
+  v.null(),
+  v.string(),
+  v.pipe(v.number(), v.finite()),
+  v.strictObject({ integer: v.pipe(v.string(), v.regex(/^-?\d{1,19}$/)) }),
+  v.strictObject({ real: v.pipe(v.string(), v.regex(/^-?(\d+(\.\d+)?(e[+-]?\d+)?|Infinity)$/)) }),
+  v.strictObject({ text: v.string(), bytes: count(Number.MAX_SAFE_INTEGER) }),
+  v.strictObject({ invalidText: v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/)), bytes: count(Number.MAX_SAFE_INTEGER) }),
+  v.strictObject({ blob: v.pipe(v.string(), v.regex(/^([0-9a-f]{2})*$/)), bytes: count(Number.MAX_SAFE_INTEGER) }),
+]);
+const filters = v.optional(
+  v.pipe(
+    v.array(
+      v.strictObject({
+        column: tableName,
+        operator: v.picklist(["=", "<>", "<", "<=", ">", ">=", "is", "is not", "contains", "starts with"]),
+        value: dataValue,
+      }),
+    ),
+    v.maxLength(LIMITS.dataFiltersMax),
+  ),
+);
+const sql = v.pipe(v.string(), v.maxLength(LIMITS.querySqlCharsMax));
+const queryRows = v.optional(v.pipe(count(LIMITS.pageRowsMax), v.minValue(1)));
 const rowFilter = {
   kinds: v.optional(v.array(v.picklist(["insert", "delete", "update"]))),
   /** Only these columns count: an update of none of them is left out. */
@@ -111,7 +137,19 @@ export interface RequestOutputs {
   "diff.export": { readonly path: string; readonly bytes: number };
   "diff.close": null;
   "row.history": diff.RowHistoryView;
-  "bench.suites": { readonly suites: readonly bench.BenchSuiteView[]; readonly references: readonly bench.BenchReference[]; readonly folder: string };
+  "data.schema": query.DataSchemaView;
+  "data.rows": query.DataRowsView;
+  "data.count": query.DataCountView;
+  "data.value": query.DataValueView;
+  "query.run": query.QueryRunView;
+  "query.across": query.AcrossView;
+  "query.results": query.AcrossResultsView;
+  "query.close": null;
+  "bench.suites": {
+    readonly suites: readonly bench.BenchSuiteView[];
+    readonly references: readonly bench.BenchReference[];
+    readonly folder: string;
+  };
   "bench.start": bench.BenchRunHead;
   "bench.stop": null;
   "bench.runs": readonly bench.BenchRunHead[];
@@ -264,6 +302,63 @@ export const REQUESTS = {
     limit: v.optional(v.pipe(count(LIMITS.pageRowsMax), v.minValue(1))),
     versions: v.optional(v.pipe(count(LIMITS.rowHistoryVersionsMax), v.minValue(1))),
   }),
+  /** Tables, columns and the rest, of one table only when it is named. Without `at`: the branch as its file is now. */
+  "data.schema": v.object({ ...on, at: v.optional(at), table: v.optional(tableName) }),
+  /**
+   * One page of a table or view, in the order of a column or of its key. `after` and `before`: `next` and `previous` of
+   * another page with the same order and filters.
+   */
+  "data.rows": v.object({
+    ...on,
+    at: v.optional(at),
+    table: tableName,
+    order: v.optional(v.strictObject({ column: tableName, descending: v.optional(v.boolean()) })),
+    filters,
+    after: v.optional(v.string()),
+    before: v.optional(v.string()),
+    limit: queryRows,
+  }),
+  "data.count": v.object({ ...on, at: v.optional(at), table: tableName, filters }),
+  /** One value, whole: `limit` bytes of it from `offset` on. `key` as `data.rows` names it. */
+  "data.value": v.object({
+    ...on,
+    at: v.optional(at),
+    table: tableName,
+    key: v.pipe(v.array(dataValue), v.minLength(1)),
+    column: tableName,
+    offset: v.optional(count(Number.MAX_SAFE_INTEGER)),
+    limit: v.optional(v.pipe(count(LIMITS.dataSliceBytesMax), v.minValue(1))),
+  }),
+  /**
+   * Runs a script. One that writes needs `write`, and `force` on a protected branch. `plan`: nothing runs, each statement
+   * answers with its query plan. `limit`: rows kept of each statement.
+   */
+  "query.run": v.object({
+    ...on,
+    at: v.optional(at),
+    sql,
+    limit: queryRows,
+    write: v.optional(v.boolean()),
+    force: v.optional(v.boolean()),
+    plan: v.optional(v.boolean()),
+    waitMs,
+  }),
+  /**
+   * Puts one query to many states: branches by pattern (`attempt-*`), each as of `at` where that is given, and single
+   * ones. Its results are asked for with `query.results`.
+   */
+  "query.across": v.object({
+    database,
+    patterns: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(4 * LIMITS.nameCharsMax))), v.maxLength(1_000))),
+    at: v.optional(at),
+    targets: v.optional(v.pipe(v.array(v.strictObject({ branch, at: v.optional(at) })), v.maxLength(LIMITS.acrossTargetsMax))),
+    sql,
+    limit: queryRows,
+  }),
+  /** What was found since the last answer: asked again until it is complete. */
+  "query.results": v.object({ id: v.string() }),
+  /** Stops the question. */
+  "query.close": v.object({ id: v.string() }),
   "job.list": v.object({}),
   "job.cancel": v.object({ id: v.string() }),
 } as const satisfies Record<keyof RequestOutputs, v.GenericSchema>;

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   "store-busy": { exit: 3 },
   "store-exists": { exit: 3 },
   "file-exists": { exit: 3 },
+  "read-only": { exit: 3 },
   // inputs
   "not-sqlite": { exit: 1 },
   encrypted: { exit: 1 },
@@ -41,6 +42,7 @@ export const ERROR_CODES = {
   "segment-missing": { exit: 1 },
   "checkout-corrupt": { exit: 1 },
   "database-corrupt": { exit: 1 },
+  "sql-failed": { exit: 1 },
   // machine
   "disk-full": { exit: 1 },
   "permission-denied": { exit: 1 },

@@ -23,10 +23,10 @@ export const LIMITS = {
   /** Merging holds the thread for this long at a time, and gives way to verbs for at most so long. */
   mergeSliceMs: 3,
   mergeGiveWayMs: 100,
-  /** What is still merged when a store is closed: stored bytes, segments of the chain, and time. */
+  /** What is still merged when a store is closed: stored bytes, segments of the chain, and how many merges. */
   mergeAtCloseBytesMax: 256 * 1024,
   mergeAtCloseChainMax: 128,
-  mergeAtCloseMs: 25,
+  mergesAtCloseMax: 8,
   /** Pages of a merge kept in memory, once as they were and once as they are; more go to temporary files. */
   mergeMemoryBytes: 8 * 1024 * 1024,
   /** Decoded pages kept in memory while segments are merged, or verified. */
@@ -74,8 +74,6 @@ export const LIMITS = {
   readyDelayMs: 20,
   /** Up to this size a copy, whose pages are in memory, is better than a clone, whose pages are not. */
   warmCopyBytesMax: 1024 * 1024,
-  /** The beginning of a clone that is read ahead. */
-  readAheadBytesMax: 128 * 1024 * 1024,
   /** Decoded pages kept in memory by the segment reader. */
   pageCacheBytes: 32 * 1024 * 1024,
   /** Pages of each side of a comparison kept in memory, and objects of a schema that are read. */
@@ -90,6 +88,34 @@ export const LIMITS = {
   diffNameCharsMax: 65_536,
   /** Versions that the history of one row goes back. */
   rowHistoryVersionsMax: 100_000,
+  /** Characters of an SQL script that the app runs; statements of it that are listed with their results. */
+  querySqlCharsMax: 2 * 1024 * 1024,
+  queryStatementsMax: 1_000,
+  /** Rows of a statement when nobody says how many, and bytes of all rows of an answer. */
+  queryRows: 1_000,
+  queryAnswerBytesMax: 4 * 1024 * 1024,
+  /** Bytes of a text or blob that a grid shows, and of one slice of a whole value. */
+  queryValueBytesMax: 64 * 1024,
+  dataSliceBytesMax: 1024 * 1024,
+  dataFiltersMax: 64,
+  /** Rows that can be counted off in a table without a key. */
+  dataOffsetMax: 1_000_000,
+  /** Characters of a schema that is listed: columns are left out beyond the first, then tables. */
+  dataSchemaCharsMax: 3 * 1024 * 1024,
+  /** Processes that run SQL, besides one for each processor; one that has been idle for so long ends. */
+  queryChildrenExtra: 1,
+  queryChildIdleMs: 10_000,
+  /** Rows of one message of such a process, their bytes, and what it takes to fill it. */
+  queryBatchRows: 512,
+  queryBatchBytes: 256 * 1024,
+  queryBatchMs: 100,
+  /** Waiting for another program's write transaction, unless told otherwise. */
+  queryBusyWaitMs: 5_000,
+  /** States that one query is put to, rows of each unless told otherwise, and bytes of results that wait to be asked for. */
+  acrossTargetsMax: 20_000,
+  acrossRows: 100,
+  acrossHeldBytesMax: 16 * 1024 * 1024,
+  acrossOpenMax: 4,
   /** One message between host and renderer. */
   messageBytesMax: 8 * 1024 * 1024,
 } as const;

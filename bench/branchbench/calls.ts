@@ -1,6 +1,7 @@
 /** Requests to a child process of a suite: one at a time, answered in order. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { EngineError } from "#engine/io/errors.ts";
 import { allDone } from "./all-done.ts";
 
 interface Call<Q> {
@@ -29,6 +30,10 @@ export class Caller<Q, A> {
     this.#child.on("message", (reply: Reply<A>) => this.#take(reply));
     this.#child.once("exit", (code, signal) => this.#die(signal ? `was ended by ${signal}` : `ended with code ${code}`));
     this.#child.once("error", (error) => this.#die(`could not be started: ${error.message}`));
+  }
+
+  get isAlive(): boolean {
+    return this.#gone === null;
   }
 
   /** Throws the child's message, or that it is gone. */
@@ -84,7 +89,10 @@ export function serveCalls<Q, A>(answer: (request: Q) => A): void {
   process.on("disconnect", () => process.exit());
 }
 
-/** Runs `act` with child processes that have answered `hello`; ends them, or kills them once `signal` says so. */
+/**
+ * Runs `act` with child processes that have answered `hello`, then ends them. Once `signal` says so they are killed and
+ * `cancelled` is thrown.
+ */
 export async function withCallers<Q, A, T>(
   { entry, count, hello, signal }: { readonly entry: string; readonly count: number; readonly hello: Q; readonly signal: AbortSignal },
   act: (callers: readonly Caller<Q, A>[]) => Promise<T>,
@@ -95,6 +103,10 @@ export async function withCallers<Q, A, T>(
   try {
     await allDone(callers.map((caller) => caller.call(hello)));
     return await act(callers);
+  } catch (error) {
+    // What failed because its process was killed has been stopped.
+    if (!signal.aborted) throw error;
+    throw new EngineError("cancelled", "The run was stopped", { untouched: "What was measured is kept." });
   } finally {
     signal.removeEventListener("abort", kill);
     await Promise.all(callers.map((caller) => caller.end()));

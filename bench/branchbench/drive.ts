@@ -167,8 +167,10 @@ class Run {
   async #step(worker: Worker, place: SqlProcess): Promise<void> {
     const node = this.#tree.grow(worker.index, `w${worker.index}-s${worker.step}`, worker.random);
     if (node === null) return;
+    let isThere = false;
     try {
       await this.#timed("fork", node, () => this.#store.fork({ ...on(node.parent ?? this.#tree.root), newBranch: node.branch }));
+      isThere = true;
       await this.#useBranch(worker, place, node);
       const isPruned = worker.random.unit() < this.#order.parameters.prune;
       if (isPruned) await this.#timed("destroy", node, () => this.#store.destroy(on(node)));
@@ -179,9 +181,12 @@ class Run {
     } catch (error) {
       // A stopped run has killed its SQL processes: that is no failure of the step.
       await this.#listener.pause();
+      // Every other step at this place would fail as well: then it is the run that has.
+      if (!place.isAlive) throw error;
       this.#failed += 1;
       this.#listener.failed(error);
       this.#tree.prune(worker.index, node);
+      if (isThere) await this.#store.destroy(on(node)).catch((also: unknown) => this.#listener.failed(also));
     }
   }
 

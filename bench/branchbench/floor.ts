@@ -4,6 +4,7 @@
  */
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { allDone } from "./all-done.ts";
 import type { RunOrder } from "./drive.ts";
 import { totalSteps } from "./parameters.ts";
@@ -19,22 +20,34 @@ export async function measureFloor(
   pause: (steps: number) => Promise<void>,
 ): Promise<number> {
   const folder = join(order.folder, "copies");
+  const original = makeOriginal(order);
   const steps = totalSteps(order.parameters);
   const batch = Math.max(order.places.length, Math.min(COPIES_MAX, Math.floor(COPIES_BYTES_MAX / sourceBytes)));
   let ms = 0;
   for (let first = 0; first < steps; first += batch) {
     const count = Math.min(batch, steps - first);
-    await makeCopies(order.source, folder, count, () => pause(first));
+    await makeCopies(original, folder, count, () => pause(first));
     ms += await timeBatch(order, (place, index) => stepAt(order, place, join(folder, `${index}.db`), first + index), count);
   }
-  await makeCopies(order.source, folder, Math.min(batch, passReads), () => pause(steps));
+  await makeCopies(original, folder, Math.min(batch, passReads), () => pause(steps));
   ms += await timeBatch(
     order,
     (place, index) => place.call({ act: "read", path: join(folder, `${index % batch}.db`), query: TOTAL_OF_LINES }),
     passReads,
   );
   rmSync(folder, { recursive: true, force: true });
+  rmSync(original);
   return ms;
+}
+
+/** In WAL mode, as checkouts are: what is compared is branching, not journals. */
+function makeOriginal({ source, folder }: RunOrder): string {
+  const path = join(folder, "original.db");
+  copyFileSync(source, path);
+  const database = new Database(path);
+  database.pragma("journal_mode = WAL");
+  database.close();
+  return path;
 }
 
 async function makeCopies(source: string, folder: string, count: number, pause: () => Promise<void>): Promise<void> {

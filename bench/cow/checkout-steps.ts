@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import type { Store } from "#engine/store.ts";
 import { notePeers } from "../peers/find-program.ts";
 import { openAndAsk, WAY_TITLES, WAYS, wayOf, type Way } from "../shared/checkouts.ts";
-import { copyBytes, Cp, dropFromCache, reflink, removeDatabase } from "../shared/limits.ts";
+import { copyBytes, Cp, dropFromCache, missingCacheDrop, reflink, removeDatabase } from "../shared/limits.ts";
 import { eraseBranch, MAIN, makeStore, nextName, removeShortcuts } from "../shared/stores.ts";
 import { sizeId, sizeText } from "../shared/tables.ts";
 import { isCancelled, takeTurns } from "../shared/turns.ts";
@@ -73,7 +73,9 @@ async function measureCheckouts(bench: Bench, scale: Scale): Promise<void> {
     await store.checkout(MAIN);
     await store.checkout({ database: MAIN.database, branch: child });
     const ways = new Set<Way>();
-    for (const cache of CACHES) {
+    const missing = missingCacheDrop(bench.folder);
+    if (missing !== null) for (const whose of WHOSE) bench.skip(`checkout-${whose}-cold`, missing);
+    for (const cache of CACHES.filter((each) => each === "warm" || missing === null)) {
       for (let round = 0; round < rounds; round += 1) {
         bench.phase(`Checkout of parent and child, ${cache} cache`, round, rounds);
         await measureParent(bench, store, { child, cache, ways });

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Store } from "#engine/store.ts";
 import { AppendLog } from "../shared/limits.ts";
-import { catalogBytes, fillUp, MAIN, makeStore, nextName, segmentFiles, useSharedStore } from "../shared/stores.ts";
+import { fillUp, MAIN, makeStore, nextName, segmentFiles, useSharedStore, storedBytes } from "../shared/stores.ts";
 import { sizeId, sizeText } from "../shared/tables.ts";
 import { takeTurns, type Contestant } from "../shared/turns.ts";
 import type { SeriesPlan, Step } from "../suite.ts";
@@ -84,9 +84,9 @@ export function addedStep(scale: Scale): Step {
           for (let time = 0; time < times; time += 1) {
             bench.phase(`Fork ${forks} times`, time, times);
             await bench.pause();
-            const before = { bytes: catalogBytes(store), files: segmentFiles(store) };
+            const before = { bytes: storedBytes(store), files: segmentFiles(store) };
             for (let count = 0; count < forks; count += 1) await store.fork({ ...MAIN, newBranch: nextName() });
-            bench.record(`added-bytes-${forks}`, (catalogBytes(store) - before.bytes) / forks);
+            bench.record(`added-bytes-${forks}`, (storedBytes(store) - before.bytes) / forks);
             bench.record(`added-objects-${forks}`, (segmentFiles(store) - before.files) / forks);
           }
         }

@@ -25,7 +25,7 @@ const S: Scale = {
     { forks: 1_000, times: 1 },
   ],
   transactions: [8, 20, 1_000],
-  counted: 200,
+  counted: 1_000,
   middle: 100,
   checkoutRounds: 10,
   moveRounds: 20,

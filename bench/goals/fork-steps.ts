@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { medianOf } from "#shared/bench-statistics.ts";
 import type { Store } from "#engine/store.ts";
 import { AppendLog } from "../shared/limits.ts";
-import { catalogBytes, fillUp, MAIN, makeStore, nextName, segmentFiles } from "../shared/stores.ts";
+import { fillUp, MAIN, makeStore, nextName, segmentFiles, storedBytes } from "../shared/stores.ts";
 import { sizeText } from "../shared/tables.ts";
 import { takeTurns, type Contestant } from "../shared/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
@@ -187,7 +187,7 @@ export function growthStep(scale: Scale): Step {
       try {
         // The first forks fill pages that are there already.
         await fillUp(bench, store, 100);
-        const before = catalogBytes(store);
+        const before = storedBytes(store);
         const files = segmentFiles(store);
         for (let forked = 0; forked < scale.growthForks; forked += 1) {
           if (forked % 50 === 0) {
@@ -196,7 +196,7 @@ export function growthStep(scale: Scale): Step {
           }
           await store.fork({ ...MAIN, newBranch: nextName() });
         }
-        bench.record("fork-bytes", (catalogBytes(store) - before) / scale.growthForks);
+        bench.record("fork-bytes", (storedBytes(store) - before) / scale.growthForks);
         bench.record("fork-objects", (segmentFiles(store) - files) / scale.growthForks);
       } finally {
         await store.close();

@@ -100,5 +100,5 @@ export function mixedTransactionStep(scale: Scale): Step {
 }
 
 /** Quick takes its means of fewer. */
-const countedOf = (scale: Scale) => (scale.transactions.includes(1_000) ? 200 : 20);
+const countedOf = (scale: Scale) => (scale.transactions.includes(1_000) ? 1_000 : 20);
 const leadOf = (scale: Scale) => (scale.transactions.includes(1_000) ? 100 : 10);

@@ -10,7 +10,7 @@ import {
   STRATEGY_TITLES,
   type Strategy,
 } from "../postgres/databases.ts";
-import { installRuntime, missingPostgres } from "../postgres/runtime.ts";
+import { installRuntime, missingPostgres, type Runtime } from "../postgres/runtime.ts";
 import { endIfStopped, isCancelled, takeTurns } from "../shared/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
@@ -19,38 +19,42 @@ const COPY = "attempt";
 const templateOf = (megabytes: number) => `seed_${megabytes}`;
 const seriesOf = (strategy: Strategy, megabytes: number) => `postgres-${strategy}-${megabytes}mb`;
 
+function seriesOfStep(scale: Scale): readonly SeriesPlan[] {
+  return [
+    ...scale.sizes.flatMap((megabytes) =>
+      STRATEGIES.map((strategy): SeriesPlan => ({
+        id: seriesOf(strategy, megabytes),
+        group: `${megabytes} MB`,
+        title: `Postgres CREATE DATABASE … TEMPLATE, ${STRATEGY_TITLES[strategy]}`,
+        unit: "ms",
+        planned: scale.rounds,
+        references: published("postgres-template", megabytes, false),
+      })),
+    ),
+    {
+      id: "postgres-cold",
+      group: "Server",
+      title: "Postgres, start of a cluster to its first SELECT",
+      unit: "ms",
+      planned: scale.startRounds,
+      references: ["offshoot-0.2.12/isolation/postgres-cold"],
+    },
+    {
+      id: "postgres-connect",
+      group: "Server",
+      title: "Postgres, connect + SELECT 1",
+      unit: "ms",
+      planned: scale.rounds,
+      references: ["offshoot-0.2.12/isolation/postgres-select"],
+    },
+  ];
+}
+
 export function postgresStep(scale: Scale): Step {
   return {
     id: "postgres",
     title: "Postgres: template databases, start, connection",
-    series: [
-      ...scale.sizes.flatMap((megabytes) =>
-        STRATEGIES.map((strategy): SeriesPlan => ({
-          id: seriesOf(strategy, megabytes),
-          group: `${megabytes} MB`,
-          title: `Postgres CREATE DATABASE … TEMPLATE, ${STRATEGY_TITLES[strategy]}`,
-          unit: "ms",
-          planned: scale.rounds,
-          references: published("postgres-template", megabytes, false),
-        })),
-      ),
-      {
-        id: "postgres-cold",
-        group: "Server",
-        title: "Postgres, start of a cluster to its first SELECT",
-        unit: "ms",
-        planned: scale.startRounds,
-        references: ["offshoot-0.2.12/isolation/postgres-cold"],
-      },
-      {
-        id: "postgres-connect",
-        group: "Server",
-        title: "Postgres, connect + SELECT 1",
-        unit: "ms",
-        planned: scale.rounds,
-        references: ["offshoot-0.2.12/isolation/postgres-select"],
-      },
-    ],
+    series: seriesOfStep(scale),
     missing: missingPostgres,
     run: async (bench) => {
       try {
@@ -65,7 +69,8 @@ export function postgresStep(scale: Scale): Step {
 
 async function measurePostgres(bench: Bench, scale: Scale): Promise<void> {
   bench.phase("Make a Postgres cluster");
-  const runtime = installRuntime(join(bench.folder, "runtime"));
+  const runtime = tryInstall(bench, scale);
+  if (!runtime) return;
   bench.fact("Postgres", runtime.version);
   bench.fact("settings of Postgres", Cluster.settings);
   const cluster = await Cluster.make(runtime, join(bench.folder, "data"), bench.signal);
@@ -91,6 +96,17 @@ async function measurePostgres(bench: Bench, scale: Scale): Promise<void> {
     await measureStarts(bench, cluster, scale.startRounds);
   } finally {
     await cluster.stop();
+  }
+}
+
+/** Null, with the reason for every row, where the programs do not run. */
+function tryInstall(bench: Bench, scale: Scale): Runtime | null {
+  try {
+    return installRuntime(join(bench.folder, "runtime"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    for (const { id } of seriesOfStep(scale)) bench.skip(id, reason);
+    return null;
   }
 }
 

@@ -1,6 +1,18 @@
 /** What the same durability or the same bytes cost without us: the limits that figures stand next to. */
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, copyFileSync, fdatasyncSync, fsyncSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
 import { loadNative } from "#engine/io/load-native.ts";
 
 const LINE_BYTES = 300;
@@ -136,6 +148,20 @@ export function runProgram(program: string, args: readonly string[], env: NodeJS
 /** Drops a file's pages from the system's cache. Throws where there is no GNU `dd`. */
 export function dropFromCache(path: string): void {
   runProgram("dd", [`of=${path}`, "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"]);
+}
+
+/** Why the cache cannot be emptied of single files here, or null. */
+export function missingCacheDrop(folder: string): string | null {
+  const path = join(folder, "cache-probe");
+  try {
+    writeFileSync(path, "x");
+    dropFromCache(path);
+    return null;
+  } catch {
+    return "Files leave the system's cache by GNU dd, which is not there";
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 export function removeDatabase(path: string): void {

@@ -1,5 +1,5 @@
 /** Stores that steps work on. */
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { createStore, openStore, type Store } from "#engine/store.ts";
@@ -28,7 +28,7 @@ export async function useSharedStore(bench: Bench, megabytes: number): Promise<S
   bench.phase(`Import ${megabytes} MiB`);
   const store = await importInto(join(path, "store"), source);
   // An import that failed leaves none behind, so that the next step makes its own.
-  new Database(join(path, "complete")).close();
+  writeFileSync(join(path, "complete"), "");
   return store;
 }
 
@@ -77,10 +77,10 @@ export function segmentFiles(store: Store): number {
   return readdirSync(join(store.path, "segments")).length;
 }
 
-/** Bytes of segment files. */
-export function segmentBytes(store: Store): number {
+/** Bytes of all that is stored: the catalog's rows, and segment files. Files of branches and caches are none of it. */
+export function storedBytes(store: Store): number {
   const folder = join(store.path, "segments");
-  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, catalogBytes(store));
 }
 
 /** One statement, or several, by a stock client that opens and closes. */

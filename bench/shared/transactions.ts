@@ -3,12 +3,12 @@ import Database from "better-sqlite3";
 import { Random } from "#shared/bench-random.ts";
 import type { Store } from "#engine/store.ts";
 import type { Bench } from "../suite.ts";
-import { catalogBytes, MAIN } from "./stores.ts";
+import { MAIN, storedBytes } from "./stores.ts";
 
 /** Transactions before the first that is counted: the catalog's pages settle. */
 const LEAD = 100;
 /** A page of the catalog holds about forty versions: fewer transactions than this say more about pages than about bytes. */
-const COUNTED_MIN = 200;
+const COUNTED_MIN = 1_000;
 /** Of the random numbers of the mixed kind. */
 const STREAM = 71;
 
@@ -50,12 +50,12 @@ export class Diverging {
   /** Means over rows of `k` transactions: as many rows as it takes for the catalog's pages not to show. */
   async measure(k: number, countedMin = COUNTED_MIN): Promise<Divergence> {
     const counted = k * Math.max(1, Math.ceil(countedMin / k));
-    const before = catalogBytes(this.#store);
+    const before = storedBytes(this.#store);
     let segment = 0;
     const start = performance.now();
     for (let count = 0; count < counted; count += 1) segment += await this.#step(count, counted);
     const ms = (performance.now() - start) / counted;
-    return { allIn: (catalogBytes(this.#store) - before) / counted, segment: segment / counted, ms };
+    return { allIn: (storedBytes(this.#store) - before) / counted, segment: segment / counted, ms };
   }
 
   close(): void {

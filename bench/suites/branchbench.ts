@@ -12,11 +12,11 @@ import { seedBytes } from "../branchbench/seed.ts";
 import { tablesOf } from "../branchbench/tables.ts";
 
 const TITLES: Readonly<Record<Workload, string>> = {
-  simulation: "Simulation: a flat star of short-lived branches",
-  data_cleaning: "Data cleaning: wide and shallow",
-  software_dev: "Software development: bushy",
-  mcts: "Tree search: deep and narrow",
-  failure_repro: "Failure reproduction: one worker",
+  simulation: "Simulation, a flat star of short-lived branches",
+  data_cleaning: "Data cleaning, wide and shallow",
+  software_dev: "Software development, bushy",
+  mcts: "Tree search, deep and narrow",
+  failure_repro: "Failure reproduction, one worker",
 };
 
 /** Room for the seed and the limit's copies. What branches need is looked at workload by workload (`missing`). */
@@ -28,7 +28,7 @@ export const suite: Suite = {
   title: "BranchBench",
   about: "Five workloads of agents that branch a database, 2,310 steps in all, against the same SQL on plain copies",
   sizes: [
-    { id: "quick", label: "0.9 MiB, 122 steps", seconds: 20, diskBytes: DISK_BYTES.quick * GIB },
+    { id: "quick", label: "0.8 MiB, 122 steps", seconds: 20, diskBytes: DISK_BYTES.quick * GIB },
     { id: "S", label: "17 MiB, 2,310 steps: as published", seconds: 240, diskBytes: DISK_BYTES.S * GIB },
     { id: "M", label: "123 MiB, 2,310 steps", seconds: 1_800, diskBytes: DISK_BYTES.M * GIB },
     { id: "L", label: "509 MiB, 2,310 steps", seconds: 7_200, diskBytes: DISK_BYTES.L * GIB },

@@ -45,7 +45,7 @@ export const suite: Suite = {
   title: "Microbenchmarks",
   about: "One operation among 1 to 1,024 branches, alone and with many at once, against the same on a plain copy",
   sizes: [
-    { id: "quick", label: "0.9 MiB, up to 64 branches", seconds: 20, diskBytes: 0.3 * GIB },
+    { id: "quick", label: "0.8 MiB, up to 64 branches", seconds: 20, diskBytes: 0.3 * GIB },
     { id: "S", label: "17 MiB, up to 1,024 branches", seconds: 300, diskBytes: 3 * GIB },
     { id: "M", label: "123 MiB, up to 1,024 branches", seconds: 900, diskBytes: 12 * GIB },
     { id: "L", label: "509 MiB, up to 1,024 branches", seconds: 3_600, diskBytes: 45 * GIB },

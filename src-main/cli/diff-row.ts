@@ -4,7 +4,6 @@ const CELL_CHARS = 60;
 
 /** One line: all values of a row that came or went, and of a changed one its key and what changed. */
 export function rowText(columns: readonly DiffColumnView[], { kind, old, new: current, changed }: RowChangeView): string {
-  const cell = (values: readonly DiffValue[] | null, index: number): string => shorten(cellText(values?.[index] ?? null));
   const shown = columns.flatMap(({ name, isKey, generated, side }, index) => {
     if (generated === "virtual" || (kind === "insert" && side === "left") || (kind === "delete" && side === "right")) return [];
     if (kind !== "update") return [`${name}=${cell(kind === "insert" ? current : old, index)}`];
@@ -12,6 +11,10 @@ export function rowText(columns: readonly DiffColumnView[], { kind, old, new: cu
     return isKey ? [`${name}=${cell(current, index)}`] : [];
   });
   return shown.join("  ");
+}
+
+function cell(values: readonly DiffValue[] | null, index: number): string {
+  return shorten(cellText(values?.[index] ?? null));
 }
 
 /** Text stands in quotes, so that it is told from NULL and from numbers. */

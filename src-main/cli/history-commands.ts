@@ -30,8 +30,13 @@ export function addHistoryCommands(program: Command, cli: () => Cli): void {
     .action((target: BranchTarget, { limit, row }: { limit: number; row?: readonly string[] }) => {
       if (!row) return cli().ask((store) => store.history({ ...target, limit }), showHistory);
       const [table = "", ...key] = row;
-      if (key.length === 0) throw new EngineError("bad-argument", "--row needs a table and the key of a row", { hint: "Write --row TABLE KEY" });
-      return cli().ask((store, work) => store.rowHistory({ ...target, table, key, limit }, work), showRowHistory, "The row was in no version");
+      if (key.length === 0)
+        throw new EngineError("bad-argument", "--row needs a table and the key of a row", { hint: "Write --row TABLE KEY" });
+      return cli().ask(
+        (store, work) => store.rowHistory({ ...target, table, key, limit }, work),
+        showRowHistory,
+        "The row was in no version",
+      );
     });
   program
     .command("ops")

@@ -14,6 +14,7 @@ import { addHistoryCommands } from "./history-commands.ts";
 import { addLabelCommands } from "./label-commands.ts";
 import { addMoveCommands } from "./move-commands.ts";
 import { addProgramCommands } from "./program-commands.ts";
+import { addQueryCommand } from "./query-command.ts";
 import { addStoreCommands } from "./store-commands.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -48,7 +49,8 @@ export function buildProgram(cli: () => Cli): Command {
   addLabelCommands(program.commandsGroup("Labels:"), cli);
   addFileCommands(program.commandsGroup("Files and programs:"), cli);
   addProgramCommands(program, cli);
-  addDiffCommand(program.commandsGroup("Comparing:"), cli);
+  addDiffCommand(program.commandsGroup("Comparing and asking:"), cli);
+  addQueryCommand(program, cli);
   addHistoryCommands(program.commandsGroup("History and undo:"), cli);
   addStoreCommands(program.commandsGroup("The store:"), cli);
   addBenchCommand(program, cli);

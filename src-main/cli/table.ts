@@ -5,15 +5,17 @@ export interface Column {
   readonly title: string;
   /** Numbers are aligned to the right. */
   readonly align?: "right";
+  /** Shown also when it is empty in every row. */
+  readonly isKept?: boolean;
 }
 
-/** Columns as wide as their widest cell; columns that are empty in every row are left out. No rows: the empty text. */
+/** Columns as wide as their widest cell; columns that are empty in every row are left out, unless kept. No rows: the empty text. */
 export function formatTable(terminal: Terminal, columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const shown = columns.flatMap((column, index) => {
     // A cell is one line, whatever somebody called themselves.
     const cells = rows.map((row) => makeVisible((row[index] ?? "").replaceAll("\n", "\\n")));
-    return cells.some((cell) => cell !== "") ? [{ ...column, cells, width: Math.max(column.title.length, ...cells.map(widthOf)) }] : [];
+    return column.isKept || cells.some((cell) => cell !== "") ? [{ ...column, cells, width: Math.max(column.title.length, ...cells.map(widthOf)) }] : [];
   });
   const line = (cells: readonly string[]) =>
     shown

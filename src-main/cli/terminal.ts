@@ -44,10 +44,11 @@ export class Terminal {
     process.stdout.write(`${makeVisible(text)}\n`);
   }
 
-  /** Text for programs, exactly, no faster than it is read. */
+  /** Text for programs, exactly, no faster than it is read. On a terminal it is text, too, never commands to it. */
   async write(text: string): Promise<void> {
     this.endProgress();
-    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+    const shown = process.stdout.isTTY ? makeVisible(text.replaceAll("\r\n", "\n")) : text;
+    if (!process.stdout.write(shown)) await once(process.stdout, "drain");
   }
 
   /** The same from a file. */

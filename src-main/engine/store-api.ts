@@ -4,6 +4,8 @@
  */
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
 import type { Diff } from "./diff/open-diff.ts";
+import type { AcrossReader, RanScript } from "./query/queries.ts";
+import type { OnEvent } from "./query/query-children.ts";
 import type { PhasedWork } from "./transfer/long-work.ts";
 
 type Verb<K extends RequestName> = (input: RequestInput<K>, work?: PhasedWork) => Promise<RequestOutput<K>>;
@@ -49,6 +51,14 @@ export interface StoreVerbs {
   exportDiff: Verb<"diff.export">;
   closeDiff: Verb<"diff.close">;
   rowHistory: Verb<"row.history">;
+  dataSchema: Verb<"data.schema">;
+  dataRows: Verb<"data.rows">;
+  countRows: Verb<"data.count">;
+  dataValue: Verb<"data.value">;
+  runQuery: Verb<"query.run">;
+  queryAcross: Verb<"query.across">;
+  queryResults: Verb<"query.results">;
+  closeQuery: Verb<"query.close">;
 }
 
 export interface Store extends StoreVerbs {
@@ -62,6 +72,15 @@ export interface Store extends StoreVerbs {
   unsavedBranches(database: string): readonly string[];
   /** Compares two states, for a program that reads its streams and closes it. */
   diff(input: RequestInput<"diff.open">, work?: PhasedWork): Promise<Diff>;
+  /** `query.run` for a program that reads rows as they come, and whole: of each statement `rowsMax`, or all. */
+  streamQuery(
+    input: Omit<RequestInput<"query.run">, "limit">,
+    rowsMax: number | null,
+    onEvent: OnEvent,
+    work?: PhasedWork,
+  ): Promise<RanScript>;
+  /** `query.across` for a program that waits for its results. */
+  askAcross(input: RequestInput<"query.across">, reader: AcrossReader, work?: PhasedWork): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -41,6 +41,8 @@ import { ProcessLock } from "./io/process-lock.ts";
 import { LocalObjectStore } from "./objects/local-object-store.ts";
 import { FrameCache } from "./segments/frame-cache.ts";
 import { parseInput } from "./parse-request.ts";
+import type { AcrossReader, Queries, RanScript } from "./query/queries.ts";
+import type { OnEvent } from "./query/query-children.ts";
 import type { OpenOptions, Store } from "./store-api.ts";
 import type { PhasedWork } from "./transfer/long-work.ts";
 import { manageCaches } from "./upkeep/caches.ts";
@@ -162,11 +164,9 @@ function openParts(
   const writers = new WritersGate(() => ProcessLock.open(paths.writersLock, { disk, native }));
   const activity = new Activity();
   const merger = new Merger({ catalog, segments, lineages, writers }, activity, mergeFanIn);
-  const pool = new WarmPool(
-    { paths, disk, native, clock, randomness, catalog, segments, lineages },
-    activity,
-    { refills: (makesReady ?? !(options.ownProcess ?? false)) && !catalog.readOnly },
-  );
+  const pool = new WarmPool({ paths, disk, native, clock, randomness, catalog, segments, lineages }, activity, {
+    refills: (makesReady ?? !(options.ownProcess ?? false)) && !catalog.readOnly,
+  });
   const parts: Parts = {
     paths,
     disk,
@@ -226,6 +226,7 @@ class LocalStore implements Store {
   readonly #merger: Merger;
   readonly #activity: Activity;
   #openDiffs: OpenDiffs | null = null;
+  #queries: Queries | null = null;
   #isClosed = false;
 
   constructor({ parts, temporary, merger, activity }: OpenedParts) {
@@ -312,6 +313,40 @@ class LocalStore implements Store {
     (await import("./diff/row-history.ts")).rowHistory(parts, input, work),
   );
 
+  dataSchema = this.#verb("data.schema", async (_, input, work) => (await this.#questions()).schema(input, work));
+  dataRows = this.#verb("data.rows", async (_, input, work) => (await this.#questions()).rows(input, work));
+  countRows = this.#verb("data.count", async (_, input, work) => (await this.#questions()).count(input, work));
+  dataValue = this.#verb("data.value", async (_, input, work) => (await this.#questions()).value(input, work));
+  runQuery = this.#verb("query.run", async (_, input, work) => (await this.#questions()).run(input, work));
+  queryAcross = this.#verb("query.across", async (_, input) => (await this.#questions()).across(input));
+  queryResults = this.#verb("query.results", async (_, input, work) => (await this.#questions()).results(input, work));
+  closeQuery = this.#verb("query.close", async (_, input) => {
+    await (await this.#questions()).closeQuestion(input);
+    return null;
+  });
+
+  /** Loaded with the first question: most runs of the program ask none. */
+  async #questions(): Promise<Queries> {
+    const { Queries: Loaded } = await import("./query/queries.ts");
+    this.#queries ??= new Loaded(this.#parts);
+    return this.#queries;
+  }
+
+  async streamQuery(
+    input: Omit<RequestInput<"query.run">, "limit">,
+    rowsMax: number | null,
+    onEvent: OnEvent,
+    work: PhasedWork = {},
+  ): Promise<RanScript> {
+    const parsed = parseInput("query.run", input);
+    return (await this.#questions()).stream(parsed, rowsMax, onEvent, work);
+  }
+
+  async askAcross(input: RequestInput<"query.across">, reader: AcrossReader, work: PhasedWork = {}): Promise<void> {
+    const parsed = parseInput("query.across", input);
+    await (await this.#questions()).askAll(parsed, reader, work);
+  }
+
   async diff(input: RequestInput<"diff.open">, work: PhasedWork = {}): Promise<Diff> {
     const parsed = parseInput("diff.open", input);
     return (await this.#diffs()).diff(parsed, work);
@@ -350,6 +385,7 @@ class LocalStore implements Store {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#openDiffs?.closeAll();
+    await this.#queries?.close();
     await this.#parts.pool.close();
     await this.#merger.close();
     await this.#parts.files.close();

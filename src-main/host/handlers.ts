@@ -52,6 +52,14 @@ const VERBS = {
   "diff.export": "exportDiff",
   "diff.close": "closeDiff",
   "row.history": "rowHistory",
+  "data.schema": "dataSchema",
+  "data.rows": "dataRows",
+  "data.count": "countRows",
+  "data.value": "dataValue",
+  "query.run": "runQuery",
+  "query.across": "queryAcross",
+  "query.results": "queryResults",
+  "query.close": "closeQuery",
 } as const satisfies Partial<Record<EngineRequestName, keyof StoreVerbs>>;
 type VerbRequest = keyof typeof VERBS;
 export type OwnRequest = Exclude<EngineRequestName, VerbRequest>;
@@ -78,6 +86,12 @@ const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
   "diff.summary": { unit: "items", title: () => "Count what differs" },
   "diff.rows": { unit: "items", title: ({ table }) => `Compare rows of ${table}` },
   "diff.export": { unit: "items", title: ({ file }) => `Write the comparison to ${file}` },
+  "data.schema": { unit: "items", title: (input) => `Read the schema of ${formatTarget(input)}` },
+  "data.rows": { unit: "items", title: ({ table }) => `Read rows of ${table}` },
+  "data.count": { unit: "items", title: ({ table }) => `Count rows of ${table}` },
+  "data.value": { unit: "items", title: ({ table, column }) => `Read ${column} of ${table}` },
+  "query.run": { unit: "items", title: (input) => `Run SQL on ${formatTarget(input)}` },
+  "query.results": { unit: "items", title: () => "Run SQL on several states" },
   "row.history": { unit: "items", title: ({ table, key }) => `History of ${table} ${key.join(", ")}` },
 };
 

@@ -1,4 +1,4 @@
-import { Check, Gauge, LoaderCircle, Trash2 } from "lucide-react";
+import { Gauge, LoaderCircle, Trash2 } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import type { BenchRunHead, BenchSuiteView, MachineCard } from "#shared/bench-views.ts";
 import { formatFigure } from "#shared/bench-figures.ts";
@@ -32,7 +32,7 @@ export const BenchSidebar = memo(function BenchSidebar({ suites, suite, heads, s
     <aside
       aria-label="Suites and runs"
       data-pane="suites"
-      className="flex w-54 flex-none flex-col gap-4 overflow-y-auto border-r border-line bg-canvas p-2 tiny:w-40"
+      className="flex w-60 flex-none flex-col gap-4 overflow-y-auto border-r border-line bg-canvas p-2 tiny:w-40"
     >
       <Part title="Suites">
         <ul className="flex flex-col gap-0.5">
@@ -139,7 +139,7 @@ function RunRow({ head, selected }: { readonly head: BenchRunHead; readonly sele
         aria-pressed={selected}
         title={formatIso(head.startedAt)}
         onClick={() => changeBenchView({ shown: head.id })}
-        className="flex min-w-0 flex-1 items-center gap-2 self-stretch text-left"
+        className="flex min-w-0 flex-1 items-center gap-2 self-stretch overflow-hidden text-left"
       >
         <span className={cx("shrink-0 tabular-nums", selected && "font-medium")}>{name}</span>
         <span className="name-cut text-xs text-ink-3">{head.size}</span>
@@ -160,7 +160,7 @@ function RunRow({ head, selected }: { readonly head: BenchRunHead; readonly sele
 /** The machine of the run that is shown: figures mean nothing without it. */
 function Machine({ machine }: { readonly machine: MachineCard }) {
   return (
-    <Part title="Machine of this run" aside={machine.addon === "loaded" ? <Check size={12} aria-label="Addon loaded" /> : null}>
+    <Part title="Machine of this run" aside={machine.addon === "loaded" ? "addon loaded" : null}>
       <div className="px-2 text-xs leading-5 text-ink-2 [font-variant-ligatures:no-contextual]">
         {machineLines(machine).map((line) => (
           <div key={line} title={line} className="wrap-anywhere">

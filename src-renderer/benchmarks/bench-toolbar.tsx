@@ -30,8 +30,8 @@ interface ToolbarProps {
 /** What is measured, how much of it, how, and where; Run. */
 export function BenchToolbar({ suites, choice, standardFolder, active, shown, exportMenu }: ToolbarProps) {
   return (
-    <header data-pane="toolbar" className="flex h-11 flex-none items-center gap-2 border-b border-line px-3">
-      <h1 className="shrink-0 font-semibold tiny:hidden">Benchmarks</h1>
+    <header data-pane="toolbar" className="flex min-h-11 flex-none items-center gap-2 border-b border-line px-3 tiny:flex-wrap tiny:py-2">
+      <h1 className="shrink-0 font-semibold tiny:sr-only">Benchmarks</h1>
       {choice ? <Choices suites={suites} choice={choice} standardFolder={standardFolder} /> : null}
       <span className="ml-auto flex shrink-0 gap-2">
         {exportMenu}

@@ -62,21 +62,35 @@ export function machineLines(machine: MachineCard): readonly string[] {
   ];
 }
 
+/** Of the step that is under way: the first series that is not whole yet, a limit only when there is nothing else. */
+function measuredNow(run: BenchRun, measured: readonly BenchSeries[]): BenchSeries | undefined {
+  const limits = new Set(run.series.map((series) => series.limit));
+  const ofStep = measured.filter((series) => series.step === run.progress.step);
+  const open = ofStep.filter((series) => series.planned === 0 || series.samples.length < series.planned);
+  return open.find((series) => !limits.has(series.id)) ?? ofStep.findLast((series) => !limits.has(series.id)) ?? ofStep[0];
+}
+
 /**
- * While a run goes on: the series that took a sample last, so that a step that prepares itself leaves the one before on
- * the screen. Afterwards the first that has a goal or a published figure beside it.
+ * While a run goes on: the series that is measured, and while a step prepares itself the one that was measured before.
+ * Afterwards the first that has a goal or a published figure beside it.
  */
 export function currentSeries(run: BenchRun): BenchSeries | null {
   const measured = run.series.filter((series) => series.samples.length > 0);
-  const ofStep = measured.findLast((series) => series.step === run.progress.step);
   const notable = measured.find((series) => series.goal !== null || series.references.length > 0);
-  const chosen = isActive(run) ? (ofStep ?? measured.at(-1)) : (notable ?? measured[0]);
+  const chosen = isActive(run) ? (measuredNow(run, measured) ?? measured.at(-1)) : (notable ?? measured[0]);
   return chosen ?? run.series.find((series) => series.skipped === null) ?? run.series[0] ?? null;
 }
 
 /** What the charts show: what the user picked, when this run has it. */
 export function shownSeries(run: BenchRun, picked: string | null): BenchSeries | null {
   return run.series.find((series) => series.id === picked) ?? currentSeries(run);
+}
+
+/** Series of the same heading and title, as the limits of several steps are: ids of those whose step has to be said. */
+export function namesakes(series: readonly BenchSeries[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  for (const { group, title } of series) counts.set(`${group}\n${title}`, (counts.get(`${group}\n${title}`) ?? 0) + 1);
+  return new Set(series.filter(({ group, title }) => (counts.get(`${group}\n${title}`) ?? 0) > 1).map(({ id }) => id));
 }
 
 /** Heading and title in one, as long as the heading says something. */

@@ -71,8 +71,14 @@ export function BenchmarksScreen() {
             ) : (
               <>
                 <LivePanel run={run} suite={choice.suite} series={series} references={references} />
-                {compared.length > 1 ? <Comparison runs={compared} /> : null}
-                <Measures run={run} shown={series} picked={view.series !== null && series?.id === view.series} references={references} />
+                {compared.length > 1 ? <Comparison runs={compared} suite={choice.suite} /> : null}
+                <Measures
+                  suite={choice.suite}
+                  run={run}
+                  shown={series}
+                  picked={view.series !== null && series?.id === view.series}
+                  references={references}
+                />
                 <ResultTables run={run} references={references} />
               </>
             )}

@@ -1,6 +1,6 @@
 import { Equal, TrendingDown, TrendingUp, TriangleAlert, type LucideIcon } from "lucide-react";
 import { useMemo } from "react";
-import type { BenchRun, BenchSeries } from "#shared/bench-views.ts";
+import type { BenchRun, BenchSeries, BenchSuiteView } from "#shared/bench-views.ts";
 import { compareRuns, sayChange } from "#shared/bench-comparison.ts";
 import { formatChange, formatFigure } from "#shared/bench-figures.ts";
 import { medianOf, sayVerdict, type MedianChange, type Verdict } from "#shared/bench-statistics.ts";
@@ -8,12 +8,12 @@ import { Badge, type Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { useNow } from "../ui/now.ts";
 import { changeBenchView, isActive } from "./bench-view.ts";
-import { runTime, seriesName } from "./bench-words.ts";
+import { namesakes, runTime, seriesName } from "./bench-words.ts";
 import { useComparedRows, useThrottled, type ComparedRow } from "./compared-rows.ts";
 import { Cell, Head, countLine } from "./measures.tsx";
 
 /** Runs of one suite side by side, each against the oldest. */
-export function Comparison({ runs }: { readonly runs: readonly BenchRun[] }) {
+export function Comparison({ runs, suite }: { readonly runs: readonly BenchRun[]; readonly suite: BenchSuiteView }) {
   const held = useThrottled(runs);
   const rows = useComparedRows(held);
   const now = useNow(60_000);
@@ -22,7 +22,12 @@ export function Comparison({ runs }: { readonly runs: readonly BenchRun[] }) {
   const names = held.map((run) => runTime(run.startedAt, now));
   const reach = useMemo(() => widestChange(rows), [rows]);
   const timed = rows.every(({ series }) => series.unit === "ms" || series.unit === "per-second");
+  const alike = useMemo(() => namesakes(rows.map((row) => row.series)), [rows]);
+  const noteOf = ({ id, step, group, title }: BenchSeries): string | null =>
+    alike.has(id) ? (suite.steps.find((each) => each.id === step)?.title ?? step) : group === title ? null : group;
   const later = held.slice(1);
+  // Three runs and more have no room for whiskers: the interval is then said on pointing at the difference.
+  const brief = later.length > 1;
   return (
     <section aria-label="Comparison" className="flex-none overflow-hidden rounded-lg border border-line bg-canvas">
       <header className="flex min-h-10 flex-wrap items-center gap-x-2.5 gap-y-1 bg-surface px-3 py-1">
@@ -55,13 +60,13 @@ export function Comparison({ runs }: { readonly runs: readonly BenchRun[] }) {
               <Head>n</Head>
               <Head>{names[0]}</Head>
               {later.map((run, index) => (
-                <LaterHeads key={run.id} name={names[index + 1] ?? ""} timed={timed} />
+                <LaterHeads key={run.id} name={names[index + 1] ?? ""} timed={timed} brief={brief} />
               ))}
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => (
-              <ComparedLine key={row.series.id} row={row} runs={held} reach={reach} />
+              <ComparedLine key={row.series.id} row={row} note={noteOf(row.series)} runs={held} reach={reach} brief={brief} />
             ))}
           </tbody>
         </table>
@@ -70,15 +75,19 @@ export function Comparison({ runs }: { readonly runs: readonly BenchRun[] }) {
   );
 }
 
-function LaterHeads({ name, timed }: { readonly name: string; readonly timed: boolean }) {
+function LaterHeads({ name, timed, brief }: { readonly name: string; readonly timed: boolean; readonly brief: boolean }) {
   return (
     <>
       <Head>{name}</Head>
       <Head>Delta</Head>
-      <Head>
-        <span className="inline-block w-33 text-center">{timed ? "faster\u2002 0 \u2002slower" : "better\u2002 0 \u2002worse"}</span>
-      </Head>
-      <Head>Interval</Head>
+      {brief ? null : (
+        <>
+          <Head>
+            <span className="inline-block w-33 text-center">{timed ? "faster\u2002 0 \u2002slower" : "better\u2002 0 \u2002worse"}</span>
+          </Head>
+          <Head>Interval</Head>
+        </>
+      )}
       <Head first>Verdict</Head>
     </>
   );
@@ -111,17 +120,20 @@ export function widestChange(rows: readonly ComparedRow[]): number {
 
 interface LineProps {
   readonly row: ComparedRow;
+  /** Heading, or the step where another series is called the same. */
+  readonly note: string | null;
   readonly runs: readonly BenchRun[];
   readonly reach: number;
+  readonly brief: boolean;
 }
 
-function ComparedLine({ row, runs, reach }: LineProps) {
+function ComparedLine({ row, note, runs, reach, brief }: LineProps) {
   const { series, found, changes } = row;
   const counts = found.map((each) => (each && each.samples.length > 0 ? countLine(each) : "–"));
   return (
     <tr className="border-t border-line hover:bg-hover">
       <th scope="row" title={seriesName(series)} className="name-cut h-row w-full max-w-0 min-w-40 px-3 text-left text-sm font-normal">
-        {series.title} {series.group === series.title ? null : <span className="text-xs text-ink-3">· {series.group}</span>}
+        {series.title} {note === null ? null : <span className="text-xs text-ink-3">· {note}</span>}
       </th>
       <Cell title={counts.join(" against ")}>{new Set(counts).size === 1 ? counts[0] : counts.join(" → ")}</Cell>
       <Cell>{formatFigure(medianOf(found[0]?.samples ?? []), series.unit)}</Cell>
@@ -132,6 +144,7 @@ function ComparedLine({ row, runs, reach }: LineProps) {
           other={found[index + 1] ?? null}
           change={change}
           reach={reach}
+          brief={brief}
           waiting={runs[index + 1] !== undefined && isActive(runs[index + 1] ?? { state: "done" })}
         />
       ))}
@@ -144,20 +157,22 @@ interface ChangeProps {
   readonly other: BenchSeries | null;
   readonly change: MedianChange | null | undefined;
   readonly reach: number;
+  readonly brief: boolean;
   /** The run is under way: what is missing comes. */
   readonly waiting: boolean;
 }
 
-function ChangeCells({ series, other, change, reach, waiting }: ChangeProps) {
+function ChangeCells({ series, other, change, reach, brief, waiting }: ChangeProps) {
   const median = formatFigure(medianOf(other?.samples ?? []), series.unit);
   if (!change) {
+    const why = change === undefined ? "…" : (other?.skipped ?? (waiting ? "queued" : "–"));
     return (
       <>
         <Cell strong>{median}</Cell>
-        <Cell>{change === undefined ? "…" : "–"}</Cell>
-        <Cell>{change === undefined ? "…" : (other?.skipped ?? (waiting ? "queued" : "–"))}</Cell>
-        <Cell>{null}</Cell>
-        <Cell>{null}</Cell>
+        <Cell>{brief ? null : "–"}</Cell>
+        <td colSpan={brief ? 1 : 3} className="h-row px-3 text-ink-3">
+          {why}
+        </td>
       </>
     );
   }
@@ -166,8 +181,14 @@ function ChangeCells({ series, other, change, reach, waiting }: ChangeProps) {
     <>
       <Cell strong>{median}</Cell>
       <Cell title={sayChange(change, series.unit)}>{formatChange(change.before, change.after)}</Cell>
-      <Cell>{percent ? <Whisker percent={percent} reach={reach} verdict={change.verdict} flip={series.better === "higher"} /> : "–"}</Cell>
-      <Cell className="text-2xs">{percent ? `${signed(percent.low)} … ${signed(percent.high)} %` : "–"}</Cell>
+      {brief ? null : (
+        <>
+          <Cell>
+            {percent ? <Whisker percent={percent} reach={reach} verdict={change.verdict} flip={series.better === "higher"} /> : "–"}
+          </Cell>
+          <Cell className="text-2xs">{percent ? `${signed(percent.low)} … ${signed(percent.high)} %` : "–"}</Cell>
+        </>
+      )}
       <td className="h-row px-3">
         <VerdictBadge verdict={change.verdict} series={series} />
       </td>

@@ -46,7 +46,7 @@ export function LivePanel({ run, suite, series, references }: LivePanelProps) {
             <p className="grid min-h-84 place-items-center px-3 text-center text-xs text-ink-2">{whyEmpty(run, series)}</p>
           ) : (
             <>
-              <SampleStrip series={series} running={run.state === "running"} />
+              {series.samples.length > 1 ? <SampleStrip series={series} running={run.state === "running"} /> : null}
               <Histogram series={series} references={others} />
             </>
           )}
@@ -120,8 +120,9 @@ export function whyEmpty(run: BenchRun, series: BenchSeries): string {
   if (series.skipped !== null) return `Skipped: ${series.skipped}`;
   if (series.error !== null) return `Nothing was measured: ${series.error}`;
   if (isActive(run)) {
+    if (series.step !== run.progress.step) return "Waiting for its turn.";
     const started = run.series.some((other) => other.step === series.step && other.samples.length > 0);
-    return series.step === run.progress.step && !started ? `${run.progress.phase || "Preparing"}…` : "Waiting for its turn.";
+    return started ? "Still to come in this step." : `${run.progress.phase || "Preparing"}…`;
   }
   return run.state === "done" ? "Nothing was measured." : "The run ended before this was measured.";
 }

@@ -1,6 +1,6 @@
 import { Check, LoaderCircle, TriangleAlert, X } from "lucide-react";
 import { memo, useMemo, type KeyboardEvent, type ReactNode } from "react";
-import type { BenchReference, BenchRun, BenchSeries } from "#shared/bench-views.ts";
+import type { BenchReference, BenchRun, BenchSeries, BenchSuiteView } from "#shared/bench-views.ts";
 import { caveatsOf, formatFigure, judgeGoal, ratioOf } from "#shared/bench-figures.ts";
 import { summarise } from "#shared/bench-statistics.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -8,6 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { formatCount } from "../ui/format.ts";
 import { changeBenchView, isActive } from "./bench-view.ts";
+import { namesakes } from "./bench-words.ts";
 import { describeReference } from "./chart-plan.ts";
 import { whyEmpty } from "./live-panel.tsx";
 
@@ -17,11 +18,16 @@ interface MeasuresProps {
   /** The user chose what the charts show; else they follow what is measured. */
   readonly picked: boolean;
   readonly references: readonly BenchReference[];
+  readonly suite: BenchSuiteView;
 }
 
 /** Every series of the run. The chosen one is in the charts. */
-export function Measures({ run, shown, picked, references }: MeasuresProps) {
+export function Measures({ run, shown, picked, references, suite }: MeasuresProps) {
   const groups = useMemo(() => groupSeries(run.series), [run.series]);
+  const ids = run.series.map((series) => series.id).join("\n");
+  // What series there are does not change while samples come.
+  // oxlint-disable-next-line react/exhaustive-deps
+  const alike = useMemo(() => namesakes(run.series), [ids]);
   const byId = useMemo(() => new Map(references.map((reference) => [reference.id, reference])), [references]);
   const caveats = caveatsOf(run).join(" ");
   return (
@@ -65,6 +71,7 @@ export function Measures({ run, shown, picked, references }: MeasuresProps) {
                 <SeriesRow
                   key={each.id}
                   series={each}
+                  note={alike.has(each.id) ? (suite.steps.find((step) => step.id === each.step)?.title ?? each.step) : null}
                   why={each.samples.length === 0 ? whyEmpty(run, each) : null}
                   measuring={isMeasuring(run, each)}
                   limit={each.limit === null ? null : ratioOf(run, each.id, each.limit)}
@@ -140,6 +147,8 @@ export function Cell(props: {
 
 interface SeriesRowProps {
   readonly series: BenchSeries;
+  /** Its step, where another series is called the same. */
+  readonly note: string | null;
   /** Why it has no samples. */
   readonly why: string | null;
   readonly measuring: boolean;
@@ -169,6 +178,7 @@ const SeriesRow = memo(function SeriesRow(props: SeriesRowProps) {
           className="name-cut flex h-row w-full items-center gap-1.5 px-3 text-left text-sm focus-visible:-outline-offset-2"
         >
           <span className="name-cut">{series.title}</span>
+          {props.note === null ? null : <span className="name-cut text-xs text-ink-3"> · {props.note}</span>}
           {measuring ? (
             <LoaderCircle size={12} aria-label="being measured" className="shrink-0 animate-[turn_1s_linear_infinite] text-accent" />
           ) : null}

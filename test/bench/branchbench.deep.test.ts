@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import type { BenchRun } from "#shared/bench-views.ts";
+import type { BenchProgress, BenchRun } from "#shared/bench-views.ts";
 import { withCallers } from "#bench/branchbench/calls.ts";
-import { drive } from "#bench/branchbench/drive.ts";
+import { DATABASE, drive } from "#bench/branchbench/drive.ts";
 import { generate, identify } from "#bench/branchbench/generate.ts";
 import { parametersOf, totalSteps, WORKLOADS } from "#bench/branchbench/parameters.ts";
 import { SCALES } from "#bench/branchbench/schema.ts";
@@ -16,8 +16,8 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 interface Asked {
   readonly options?: Readonly<Record<string, string>>;
-  /** Stops the run at the first news of this phase. */
-  readonly stopAt?: string;
+  /** Stops the run at the first news for which this holds. */
+  readonly stopAt?: (progress: BenchProgress) => boolean;
 }
 
 async function runQuick(id: string, { options = {}, stopAt }: Asked = {}): Promise<BenchRun> {
@@ -32,7 +32,7 @@ async function runQuick(id: string, { options = {}, stopAt }: Asked = {}): Promi
     folder,
     signal: controller.signal,
     onUpdate: ({ progress }) => {
-      if (progress.phase === stopAt && progress.done > 0) controller.abort();
+      if (stopAt?.(progress)) controller.abort();
     },
   });
   expect(readdirSync(folder)).toEqual([]);
@@ -97,12 +97,23 @@ test("SUITE-13: branchbench by the harness's rule, with its own queries, two at 
 });
 
 test("SUITE-13: branchbench, stopped in the middle of its steps, keeps what it has and leaves no process", async () => {
-  const run = await runQuick("branchbench", { options: { workload: "mcts" }, stopAt: "Steps" });
+  const run = await runQuick("branchbench", { options: { workload: "mcts" }, stopAt: ({ phase, done }) => phase === "Steps" && done > 0 });
   expect(run.state).toBe("partial");
   expect(run.series.filter(({ errors }) => errors > 0)).toEqual([]);
   const forks = run.series.find(({ id }) => id === "mcts-fork")?.samples.length ?? 0;
   expect(forks).toBeGreaterThan(0);
   expect(forks).toBeLessThan(totalSteps(parametersOf("mcts", "quick")));
+  expect(sqlProcesses()).toEqual([]);
+});
+
+test("SUITE-13: branchbench, stopped while the limit is measured, keeps the run that was whole", async () => {
+  const run = await runQuick("branchbench", {
+    options: { workload: "failure_repro" },
+    stopAt: ({ phase }) => phase.endsWith("plain copies"),
+  });
+  expect(run.state).toBe("partial");
+  expect(run.series.filter(({ errors }) => errors > 0)).toEqual([]);
+  expect(run.series.find(({ id }) => id === "failure_repro-wall")?.samples).toHaveLength(1);
   expect(sqlProcesses()).toEqual([]);
 });
 
@@ -139,14 +150,43 @@ test("SUITE-13: a statement that fails makes a failed step, which is counted and
         pause: () => Promise.resolve(),
       },
     );
+    const { total } = await result.store.branches({ database: DATABASE });
     await result.store.close();
     expect([result.done, result.failed]).toEqual([3, 1]);
     expect(result.tree.liveNodes()).toHaveLength(4);
+    expect(total).toBe(4);
   });
   expect(failures.map(String)).toEqual(["Error: duplicate column name: tier_0_1"]);
   expect(verbs.filter((verb) => verb === "fork")).toHaveLength(4);
   expect(verbs.filter((verb) => verb === "checkpoint")).toHaveLength(3);
   expect(identify(source).bytes).toBe(before.bytes);
+});
+
+test("SUITE-13: a run whose SQL process dies has failed, and says so", async () => {
+  const folder = makeTemporaryFolder();
+  const source = join(folder, "seed.db");
+  await generate(source, { scale: SCALES.quick, seed: 1 }, () => Promise.resolve());
+  const entry = join(import.meta.dirname, "../../bench/branchbench/branchbench-sql.ts");
+  const hello: SqlRequest = { act: "read", path: source, query: { sql: "SELECT 1", values: [] } };
+  const signal = new AbortController().signal;
+  const failures: unknown[] = [];
+  const run = withCallers<SqlRequest, SqlAnswer, unknown>({ entry, count: 2, hello, signal }, (places) => {
+    const common = { workload: "mcts", rule: "peer", evaluation: "lines", scale: SCALES.quick, seed: 1, readsAgain: false } as const;
+    return drive(
+      { ...common, parameters: parametersOf("mcts", "quick"), source, folder, places },
+      {
+        sample: (verb) => {
+          if (verb === "checkpoint") places[0]?.kill();
+        },
+        failed: (error) => failures.push(error),
+        progress: () => undefined,
+        pause: () => Promise.resolve(),
+      },
+    );
+  });
+  await expect(run).rejects.toThrow("A process of the benchmark was ended by SIGKILL");
+  expect(failures).toEqual([]);
+  expect(sqlProcesses()).toEqual([]);
 });
 
 test("SUITE-10: the small database has the size and the rows of the published one", async () => {
@@ -177,7 +217,8 @@ test("SUITE-12: micro on a bushy tree whose branches all have a version of their
 });
 
 test("SUITE-12: micro, stopped while processes work, keeps what it has and leaves none of them", async () => {
-  const run = await runQuick("micro", { options: { part: "throughput" }, stopAt: "read, 1 branches, 1 at once" });
-  expect(["partial", "done"]).toContain(run.state);
+  const run = await runQuick("micro", { options: { part: "throughput" }, stopAt: ({ phase }) => phase.endsWith("at once") });
+  expect(run.state).toBe("partial");
+  expect(run.series.filter(({ errors }) => errors > 0)).toEqual([]);
   expect(sqlProcesses()).toEqual([]);
 });

@@ -7,6 +7,8 @@ import { Cluster } from "#bench/postgres/cluster.ts";
 import { copyDatabase, chooseCopyMethod, dropDatabase, fillDatabase, STRATEGIES } from "#bench/postgres/databases.ts";
 import { runWatched } from "#bench/postgres/run-watched.ts";
 import { findPostgres, installRuntime, missingPostgres } from "#bench/postgres/runtime.ts";
+import { postgresStep } from "#bench/isolation/postgres-step.ts";
+import { fakeBench } from "./fake-bench.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const missing = missingPostgres();
@@ -150,5 +152,18 @@ test.skipIf(missing !== null)(
     mkdirSync(join(broken, "bin"), { recursive: true });
     writeFileSync(join(broken, "bin/postgres"), "#!/bin/sh\necho 'no such library' >&2\nexit 127\n", { mode: 0o755 });
     expect(() => installRuntime(join(folder, "third"), broken)).toThrow(/Postgres does not run.*no such library/);
+  },
+);
+
+test.skipIf(missing !== null || process.getuid?.() !== 0)(
+  "SUITE-5: where its user cannot reach the folder, every row says so",
+  async () => {
+    // Nobody but its owner may enter it.
+    const { bench, recorded } = fakeBench(makeTemporaryFolder());
+    const step = postgresStep({ sizes: [10], rounds: 1, startRounds: 1 });
+    await step.run(bench);
+    expect([...recorded.skipped.keys()]).toEqual(step.series.map(({ id }) => id));
+    for (const reason of recorded.skipped.values()) expect(reason).toContain("must be able to reach");
+    expect([...recorded.samples.keys(), ...recorded.errors.keys()]).toEqual([]);
   },
 );

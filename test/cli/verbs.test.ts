@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type {
   BranchView,
+  CacheView,
   CheckpointResult,
   DatabaseView,
   DoctorView,
@@ -174,4 +175,17 @@ test("CLI-23: doctor works with and without a store, and demo makes one once and
   expect((await cli("--store", store, "doctor")).out).toContain("sqlite");
   expect(await cliError("serve", "--json")).toMatchObject({ code: "bad-argument", exit: 2 });
   vi.unstubAllEnvs();
+});
+
+test("CLI-27: caches are shown, bounded and cleared", async () => {
+  const { store, run } = await makeStore();
+  const { out } = await run("cache", "--budget", "10MB");
+  expect(out).toMatch(/^CACHE +FILES +SIZE\nready files +0 +0 B\n/);
+  expect(out).toMatch(/budget of ready files +10\.0 MiB\n$/);
+  expect(await cliResult<CacheView>("--store", store, "cache")).toMatchObject({ budgetBytes: 10 * 1024 ** 2, budgetIsDefault: false });
+  await run("open", "shop@main@v1");
+  await run("checkout", "shop@main@v1");
+  expect(await cliResult<CacheView>("--store", store, "cache", "--budget", "default", "--clear")).toMatchObject({ budgetIsDefault: true });
+  expect((await run("cache", "--budget", "much")).code).toBe(2);
+  expect((await run("usage")).out).toMatch(/\nready files +0 B\nread-only files +0 B\nshadows +\d/);
 });

@@ -28,7 +28,16 @@ import type { Work } from "../segments/page-source.ts";
 import { discardVersions } from "./operation.ts";
 import { newVersion, type Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
-import { bringFileTo, holdFile, placeFile, unsavedWork, type FileChange, type HeldFile } from "./working-file.ts";
+import {
+  bringFileTo,
+  decodePatch,
+  holdFile,
+  placeFile,
+  unsavedWork,
+  type DecodedPatch,
+  type FileChange,
+  type HeldFile,
+} from "./working-file.ts";
 
 type Effect =
   | { readonly kind: "bring"; readonly version: VersionNumber; readonly base: VersionNumber }
@@ -43,6 +52,7 @@ interface Planned {
   /** What the file holds, as a stored version, once the operation has committed. */
   readonly saved: VersionRef | null;
   readonly base: VersionNumber | null;
+  readonly decoded: DecodedPatch | null;
 }
 
 export interface FilePlanOptions {
@@ -107,14 +117,20 @@ export class FilePlan {
 
   async #add(place: Place, effect: Effect, options: FilePlanOptions): Promise<void> {
     if (effect.kind === "revive") {
-      this.#planned.push({ place, effect, file: null, saved: null, base: null });
+      this.#planned.push({ place, effect, file: null, saved: null, base: null, decoded: null });
       return;
     }
     const known = this.#parts.catalog.fact(place.branch.id);
     if (!known) return;
-    const file = await holdFile(this.#parts, place, "exclusive", options.waitMs);
+    const holding = holdFile(this.#parts, place, "exclusive", options.waitMs);
+    // Met below.
+    holding.catch(() => undefined);
+    // While the keeper takes the file, this thread decodes what the file will most likely be given. What fails here is met
+    // again when it is given.
+    const decoded = effect.kind === "bring" ? await decodePatch(this.#parts, place, known.content, effect.version).catch(() => null) : null;
+    const file = await holding;
     const fact = file?.fact ?? known;
-    const at = this.#planned.push({ place, effect, file, saved: null, base: fact.base }) - 1;
+    const at = this.#planned.push({ place, effect, file, saved: null, base: fact.base, decoded }) - 1;
     if (effect.kind === "rename") return;
     const version = file ? await unsavedWork(this.#parts, file, fact.content, { kind: "autosave", message: null, meta: {} }) : null;
     const saved: VersionRef = version ? newVersion(this.versions.push(version) - 1) : fact.content;
@@ -125,17 +141,17 @@ export class FilePlan {
         branch: place.branch.id,
         fact: { base: fact.base, content: saved, fingerprint: (await file?.held.fingerprint()) ?? null },
       });
-    this.#planned[at] = { place, effect, file, saved, base: fact.base };
+    this.#planned[at] = { place, effect, file, saved, base: fact.base, decoded };
     reach("move:autosaved");
   }
 
-  async #apply({ place, effect, file, saved }: Planned, operation: OperationRecord, work: Work): Promise<FileChange> {
+  async #apply({ place, effect, file, saved, decoded }: Planned, operation: OperationRecord, work: Work): Promise<FileChange> {
     const { catalog, disk } = this.#parts;
     switch (effect.kind) {
       case "bring": {
         const content =
           saved === null ? effect.version : typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? effect.version);
-        if (file) return bringFileTo(this.#parts, file, { content, version: effect.version, base: effect.base }, work);
+        if (file) return bringFileTo(this.#parts, file, { content, version: effect.version, base: effect.base }, work, decoded);
         catalog.setFact(place.branch.id, { base: effect.base, content: effect.version, fingerprint: null });
         return "none";
       }

@@ -244,10 +244,20 @@ export class WarmPool {
     for (const file of this.#ready.list(uid).slice(0, LIMITS.readyConsideredMax)) {
       const known = this.#parts.catalog.versions.byNumber(version.database, file.version);
       if (!known || known.pageSize !== version.pageSize) continue;
-      const differing = await this.#parts.lineages.differing(version.database, file.version, version.number);
-      if (isNear(version, differing)) found.push({ file, differing });
+      const differing = await this.#differing(file.version, version);
+      if (differing !== null && isNear(version, differing)) found.push({ file, differing });
     }
     return found.toSorted((a, b) => a.differing.length - b.differing.length);
+  }
+
+  /** Null where the ready file's version cannot be read: what is wrong with it is no matter of another one. */
+  async #differing(held: VersionNumber, { database, number }: VersionRecord): Promise<Uint32Array | null> {
+    try {
+      return await this.#parts.lineages.differing(database, held, number);
+    } catch (error) {
+      if (error instanceof EngineError && (error.code === "segment-missing" || error.code === "segment-corrupt")) return null;
+      throw error;
+    }
   }
 
   #uidOf(database: DatabaseId): string | null {

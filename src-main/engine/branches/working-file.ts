@@ -23,6 +23,8 @@ import { placeName, type Place } from "./resolve.ts";
 
 /** Pages that go to a held file at a time: few messages, bounded memory. */
 const PATCH_BATCH_BYTES = 4 * 1024 * 1024;
+/** Less than a batch: page 1 comes on top. */
+const DECODED_PATCH_BYTES_MAX = 1024 * 1024;
 
 /** How the file's state came about: shown to users. */
 export type FileChange = "none" | "already current" | Patched | Made | `${Made}, ${Patched}`;
@@ -212,10 +214,33 @@ function readBatch(source: ChainReader, wanted: readonly number[]): PageBatch {
   return { numbers, bytes };
 }
 
+async function* oneBatch(batch: PageBatch): AsyncIterable<PageBatch> {
+  yield batch;
+}
+
 /** Every page that two versions do not share, as `source` (one of the two) has it; page 1 always, for its stamp. */
 async function* pagesOf(source: ChainReader, numbers: Uint32Array): AsyncIterable<PageBatch> {
   const wanted = [1, ...Array.from(numbers).filter((number) => number > 1 && number <= source.pageCount)];
   for (const chunk of chunksOf(wanted, PATCH_BATCH_BYTES / source.pageSize)) yield readBatch(source, chunk);
+}
+
+/** Pages that turn a file of one version into one of another, decoded beforehand. */
+export interface DecodedPatch {
+  readonly from: VersionNumber;
+  readonly to: VersionNumber;
+  readonly differing: number;
+  readonly batch: PageBatch;
+}
+
+/** Null where no patch is due, or it is too large to be kept. */
+export async function decodePatch(parts: Parts, place: Place, from: VersionNumber, to: VersionNumber): Promise<DecodedPatch | null> {
+  const version = versionOf(parts, place, to);
+  if (from === to || versionOf(parts, place, from).pageSize !== version.pageSize) return null;
+  const differing = await parts.lineages.differing(place.database.id, from, to);
+  if (!isMostlyShared(version, differing) || differing.length * version.pageSize > DECODED_PATCH_BYTES_MAX) return null;
+  const reader = await parts.lineages.reader(place.database.id, to);
+  for await (const batch of pagesOf(reader, differing)) return { from, to, differing: differing.length, batch };
+  return null;
 }
 
 /**
@@ -227,6 +252,7 @@ export async function bringFileTo(
   file: HeldFile,
   target: { readonly content: VersionNumber; readonly version: VersionNumber; readonly base: VersionNumber },
   work: Work = {},
+  decoded: DecodedPatch | null = null,
 ): Promise<FileChange> {
   const { place, held } = file;
   const database = place.database.id;
@@ -238,6 +264,10 @@ export async function bringFileTo(
   }
   const from = versionOf(parts, place, target.content);
   const to = versionOf(parts, place, target.version);
+  if (decoded?.from === from.number && decoded.to === to.number) {
+    record(await held.patch({ pageSize: to.pageSize, pageCount: to.pageCount, batches: oneBatch(decoded.batch) }));
+    return patched(decoded.differing);
+  }
   const differing = from.pageSize === to.pageSize ? await parts.lineages.differing(database, from.number, to.number) : null;
   if (differing && isMostlyShared(to, differing)) {
     const reader = await parts.lineages.reader(database, to.number);
@@ -275,7 +305,8 @@ interface BuiltFile {
 async function buildFile(parts: Parts, place: Place, version: VersionRecord, work: Work): Promise<BuiltFile> {
   try {
     return await makeFile(parts, place, version, work).catch((error: unknown) => {
-      if (error instanceof EngineError && error.code === "disk-full" && parts.pool.clear() > 0) return makeFile(parts, place, version, work);
+      if (error instanceof EngineError && error.code === "disk-full" && parts.pool.clear() > 0)
+        return makeFile(parts, place, version, work);
       throw error;
     });
   } catch (error) {

@@ -15,14 +15,14 @@ export interface ByteRange {
 const PLAIN_FLAGS = EXTENT.last | EXTENT.shared | EXTENT.merged;
 
 /**
- * Every extent of the first `bytes` of a file, what is dirty written back first. Null where nobody tells, where there are
- * more than `extentsMax`, and where they are in no order.
+ * Every extent of the first `bytes` of a file; `sync`: what is dirty is written back first. Null where nobody tells, where
+ * there are more than `extentsMax`, and where they are in no order.
  */
-export function readExtents(native: Native, file: number, bytes: number, extentsMax: number): Float64Array | null {
+export function readExtents(native: Native, file: number, bytes: number, extentsMax: number, sync: boolean): Float64Array | null {
   const parts: Float64Array[] = [];
   let count = 0;
   for (let start = 0; start < bytes;) {
-    const part = native.extents(file, start, bytes - start, true);
+    const part = native.extents(file, start, bytes - start, sync);
     if (part === null) return null;
     if (part.length === 0) break;
     parts.push(part);
@@ -37,14 +37,16 @@ export function readExtents(native: Native, file: number, bytes: number, extents
   return isAscending(extents) ? extents : null;
 }
 
-/** Bytes that are not written back yet, as far as the filesystem shows them: nothing is written for the answer. */
-export function delayedBytes(native: Native, file: number, bytes: number): number {
-  const extents = native.extents(file, 0, bytes, false) ?? new Float64Array(0);
-  let delayed = 0;
+/** Bytes that are not written back yet, as far as the filesystem shows them, and bytes whose blocks say nothing. */
+export function surveyExtents(extents: Float64Array): { readonly delayed: number; readonly opaque: number } {
+  let [delayed, opaque] = [0, 0];
   for (let at = 0; at < extents.length; at += EXTENT.numbers) {
-    if (((extents[at + EXTENT.flags] ?? 0) & EXTENT.delayed) !== 0) delayed += extents[at + EXTENT.length] ?? 0;
+    const flags = extents[at + EXTENT.flags] ?? 0;
+    const length = extents[at + EXTENT.length] ?? 0;
+    if ((flags & EXTENT.delayed) !== 0) delayed += length;
+    else if ((flags & ~PLAIN_FLAGS) !== 0) opaque += length;
   }
-  return delayed;
+  return { delayed, opaque };
 }
 
 /** The ranges of the first `bytes` of two files that do not provably lie on the same blocks. */

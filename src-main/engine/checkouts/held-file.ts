@@ -70,8 +70,10 @@ export class HeldFile implements HeldCheckout {
     this.#begin("exclusive");
     this.#lock.detach();
     const shadow = this.#shadow();
+    // Should it fail half-way, nobody knows any more what the main file is.
+    const patched = shadow?.beginPatch();
     const pages = foldPatch(this.#context, this.#real, this.#lock.file, written);
-    shadow?.notePatched(pages);
+    patched?.(pages);
     const fingerprint = this.#takeFingerprint({ pageCount: written.pageCount, wal: null });
     // A first shadow would force what was just written to the disk: the next checkpoint makes it.
     shadow?.follow(fingerprint, [], false);

@@ -185,7 +185,11 @@ class KeeperHold implements HeldCheckout {
   #look: KnownLook | null;
   #isReleased = false;
 
-  constructor(files: TemporaryFiles, keeper: Keeper, taken: { readonly hold: HoldId; readonly path: string; readonly look: KnownLook | null }) {
+  constructor(
+    files: TemporaryFiles,
+    keeper: Keeper,
+    taken: { readonly hold: HoldId; readonly path: string; readonly look: KnownLook | null },
+  ) {
     this.#files = files;
     this.#keeper = keeper;
     this.#hold = taken.hold;

@@ -95,11 +95,11 @@ export class ReadyFiles {
     this.#disk.remove(file.path);
   }
 
-  /** All of them, what cannot be trusted too. Returns the bytes. */
+  /** All of them, what cannot be trusted too; not the folders, in which another process may be putting one. Returns the bytes. */
   clear(): number {
-    const bytes = this.list().reduce((sum, file) => sum + file.bytes, 0);
-    this.#disk.removeTree(this.#folder);
-    return bytes;
+    const files = this.list();
+    for (const file of files) this.remove(file);
+    return files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** A small file is better copied: its pages are then in memory, where those of a clone must be read from the disk again. */

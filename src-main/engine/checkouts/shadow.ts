@@ -27,7 +27,7 @@ import { sharesBlocks } from "../io/filesystem.ts";
 import type { Native } from "../io/native.ts";
 import type { KnownContent } from "./checkout-files.ts";
 import type { CheckoutView } from "./checkout-view.ts";
-import { delayedBytes, differingRanges, readExtents, type ByteRange } from "./extent-ranges.ts";
+import { differingRanges, readExtents, surveyExtents, type ByteRange } from "./extent-ranges.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import { readRecord, removeShadow, shadowIdentity, shadowPaths, writeRecord, type ShadowPaths, type ShadowRecord } from "./shadow-files.ts";
 import { pagesThatDiffer } from "./view-hashes.ts";
@@ -78,10 +78,15 @@ export class Shadow {
     this.#mainIs = fingerprint;
   }
 
-  /** These pages of the main file are about to be, or were, replaced by us. */
-  notePatched(pages: readonly number[]): void {
-    this.#patched = [...this.#patched, ...pages];
+  /** Pages of the main file are about to be replaced by us; what is returned is told which, once they were. */
+  beginPatch(): (pages: readonly number[]) => void {
+    const mainIs = this.#mainIs;
+    this.#mainIs = null;
     this.#written = null;
+    return (pages) => {
+      this.#mainIs = mainIs;
+      this.#patched = [...this.#patched, ...pages];
+    };
   }
 
   /**
@@ -152,7 +157,7 @@ export class Shadow {
     if (now.loose.length > LIMITS.shadowLoosePagesMax) return false;
     const isThere = disk.stat(this.#paths.shadow) !== null;
     // Of what the shadow held before, nothing needs to be trusted: where the blocks are the same, so are the bytes.
-    const isDone = isThere ? this.#refresh(now.written) : now.make && this.#make();
+    const isDone = (isThere && this.#refresh(now.written)) || (now.make && this.#make());
     if (!isDone) return false;
     const stat = disk.stat(this.#paths.shadow);
     if (stat === null) return false;
@@ -182,8 +187,7 @@ export class Shadow {
       if (written === null || written.length > COMPARED_RANGES_MAX) return null;
       this.#written = written;
       const ranges = written.flatMap(({ start, end }) => (start < bytes ? [{ start, end: Math.min(end, bytes) }] : []));
-      const compared = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-      if (compared > Math.max(bytes * COMPARED_SHARE_MAX, LIMITS.shadowFileBytesMin)) return null;
+      if (sumBytes(ranges) > Math.max(bytes * COMPARED_SHARE_MAX, LIMITS.shadowFileBytesMin)) return null;
       // A clone's pages are not in memory: all are asked for before the first is waited for.
       for (const { start, end } of ranges) native.willRead(shadow, start, end - start);
       const pages = pagesOfRanges(ranges, pageSize).flatMap(({ first, count }) =>
@@ -210,16 +214,22 @@ export class Shadow {
 
   #differing(shadow: FileDescriptor, bytes: number): ByteRange[] | null {
     const { native } = this.#context;
-    const [one, two] = [this.#checkout, shadow].map((file) => readExtents(native, file, bytes, LIMITS.shadowExtentsMax));
+    const [one, two] = [this.#checkout, shadow].map((file) => readExtents(native, file, bytes, LIMITS.shadowExtentsMax, true));
     return one && two ? differingRanges(one, two, bytes) : null;
   }
 
-  /** A first shadow. False where it would cost too much: writing back a file that was just made, or very many extents. */
+  /**
+   * A first shadow. False where it would cost too much (writing back a file that was just made, very many extents) or would
+   * tell nothing (a compressed file).
+   */
   #make(): boolean {
     const { disk, native } = this.#context;
     const { size } = disk.statFile(this.#checkout);
-    if (size < LIMITS.shadowFileBytesMin || delayedBytes(native, this.#checkout, size) > LIMITS.shadowDirtyBytesMax) return false;
-    if ((native.extentCount(this.#checkout) ?? Infinity) > LIMITS.shadowExtentsMax) return false;
+    if (size < LIMITS.shadowFileBytesMin) return false;
+    const extents = readExtents(native, this.#checkout, size, LIMITS.shadowExtentsMax, false);
+    if (extents === null) return false;
+    const { delayed, opaque } = surveyExtents(extents);
+    if (delayed > LIMITS.shadowDirtyBytesMax || opaque > size * COMPARED_SHARE_MAX) return false;
     disk.makeDirectory(this.#folder);
     removeShadow(disk, this.#paths);
     const shadow = disk.open(this.#paths.shadow, "wx+");
@@ -230,7 +240,7 @@ export class Shadow {
     }
   }
 
-  /** Shares again what the checkout has written since: a clone of everything costs more with every extent. */
+  /** Shares again what the checkout has written since, when that is not most of it: a clone costs more with every extent. */
   #refresh(written: readonly ByteRange[] | null): boolean {
     const { disk, native } = this.#context;
     disk.remove(this.#paths.known);
@@ -238,7 +248,7 @@ export class Shadow {
     const shadow = disk.open(this.#paths.shadow, "r+");
     try {
       const ranges = written ?? this.#differing(shadow, size);
-      if (ranges === null) return false;
+      if (ranges === null || ranges.length > COMPARED_RANGES_MAX || sumBytes(ranges) > size * COMPARED_SHARE_MAX) return false;
       if (disk.statFile(shadow).size !== size) disk.truncate(shadow, size);
       const share = (start: number, end: number): boolean =>
         end <= start || native.cloneRange(this.#checkout, start, shadow, start, end - start);
@@ -247,6 +257,10 @@ export class Shadow {
       disk.close(shadow);
     }
   }
+}
+
+function sumBytes(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 /** Whole pages that the ranges touch, each once. */

@@ -14,7 +14,6 @@ export interface ObjectPair {
  * numbers of the two sides mean the same.
  */
 export function pairObjects(left: readonly SchemaObject[], right: readonly SchemaObject[], isSamePage: boolean): ObjectPair[] {
-  const key = ({ type, name }: SchemaObject): string => `${type} ${name.toLowerCase()}`;
   const lefts = new Map(left.map((object) => [key(object), object]));
   const rights = new Set(right.map(key));
   const lost = new Map(left.filter((object) => object.root > 0 && !rights.has(key(object))).map((object) => [object.root, object]));
@@ -27,6 +26,10 @@ export function pairObjects(left: readonly SchemaObject[], right: readonly Schem
     return { left: former, right: object };
   });
   return [...pairs, ...left.filter((object) => !taken.has(object)).map((object) => ({ left: object, right: null }))];
+}
+
+function key({ type, name }: SchemaObject): string {
+  return `${type} ${name.toLowerCase()}`;
 }
 
 /** Everything behind the name is equal. */
@@ -79,17 +82,20 @@ function isUnchanged({ left, right }: ObjectPair): boolean {
 }
 
 function pragmaChanges(left: DatabasePages, right: DatabasePages): SchemaChangeView[] {
-  const values = ({ header }: DatabasePages): (readonly [string, string])[] => [
+  const before = new Map(pragmasOf(left));
+  return pragmasOf(right).flatMap(([name, value]): SchemaChangeView[] => {
+    const former = before.get(name) ?? null;
+    if (former === value) return [];
+    return [{ type: "pragma", name, change: "changed", table: null, formerName: null, left: former, right: value }];
+  });
+}
+
+function pragmasOf({ header }: DatabasePages): (readonly [string, string])[] {
+  return [
     ["application_id", String(header.applicationId)],
     ["user_version", String(header.userVersion)],
     ["encoding", header.encoding],
     ["page_size", String(header.pageSize)],
     ["auto_vacuum", header.autoVacuum],
   ];
-  const before = new Map(values(left));
-  return values(right).flatMap(([name, value]): SchemaChangeView[] => {
-    const former = before.get(name) ?? null;
-    if (former === value) return [];
-    return [{ type: "pragma", name, change: "changed", table: null, formerName: null, left: former, right: value }];
-  });
 }

@@ -54,7 +54,9 @@ export class DatabasePages {
 
   /** Reads pages that will be asked for together: of a version that costs far less than one by one. Numbers of no page are left out. */
   prefetch(numbers: readonly number[]): void {
-    const wanted = numbers.filter((number) => number >= 1 && number <= this.pageCount && number !== this.#lockPage && !this.#cached.has(number));
+    const wanted = numbers.filter(
+      (number) => number >= 1 && number <= this.pageCount && number !== this.#lockPage && !this.#cached.has(number),
+    );
     if (wanted.length < 2) return;
     const bytes = new Uint8Array(wanted.length * this.pageSize);
     if (this.#source.readScattered) this.#source.readScattered(Uint32Array.from(wanted), bytes);

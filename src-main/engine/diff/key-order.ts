@@ -25,39 +25,57 @@ export function compareKeys(a: readonly SqlValue[], b: readonly SqlValue[], part
 
 /** NULL, then numbers by value, then text by its collation, then blobs by their bytes. */
 function compareValues(a: SqlValue, b: SqlValue, collation: string, encoding: TextEncoding): number {
-  const [classA, classB] = [classOf(a), classOf(b)];
-  if (classA !== classB) return classA - classB;
-  if (classA === 0) return 0;
-  if (classA === 1) return compareNumbers(a, b);
-  if (classA === 3) return Buffer.compare(a as Uint8Array, b as Uint8Array);
-  return Buffer.compare(collate(a as string | InvalidText, collation, encoding), collate(b as string | InvalidText, collation, encoding));
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
+  if (isText(a) && isText(b)) return compareText(a, b, collation, encoding);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+  return classOf(a) - classOf(b);
 }
 
 function classOf(value: SqlValue): 0 | 1 | 2 | 3 {
   if (value === null) return 0;
-  if (typeof value === "bigint" || typeof value === "number") return 1;
+  if (isNumber(value)) return 1;
   return value instanceof Uint8Array ? 3 : 2;
 }
 
-function compareNumbers(a: SqlValue, b: SqlValue): number {
-  // JavaScript compares a bigint with a number exactly.
-  const [x, y] = [a as bigint | number, b as bigint | number];
-  return x < y ? -1 : x > y ? 1 : 0;
+function isNumber(value: SqlValue): value is bigint | number {
+  return typeof value === "bigint" || typeof value === "number";
 }
 
-/**
- * Bytes whose order is the collation's. BINARY compares the bytes as they are stored; NOCASE and RTRIM are defined on
- * UTF-8.
- */
-function collate(value: string | InvalidText, collation: string, encoding: TextEncoding): Uint8Array {
-  if (collation === "BINARY") return textBytes(value, encoding);
-  const bytes = textBytes(value, "UTF-8", encoding);
-  if (collation === "RTRIM") {
-    let end = bytes.length;
-    while (end > 0 && bytes[end - 1] === 0x20) end -= 1;
-    return bytes.subarray(0, end);
+function isText(value: SqlValue): value is string | InvalidText {
+  return typeof value === "string" || value instanceof InvalidText;
+}
+
+/** JavaScript compares a bigint with a number exactly. */
+function compareNumbers(a: bigint | number, b: bigint | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** BINARY compares the bytes as they are stored; NOCASE and RTRIM are defined on UTF-8. */
+function compareText(a: string | InvalidText, b: string | InvalidText, collation: string, encoding: TextEncoding): number {
+  if (collation === "BINARY") return Buffer.compare(textBytes(a, encoding), textBytes(b, encoding));
+  const [x, y] = [textBytes(a, "UTF-8", encoding), textBytes(b, "UTF-8", encoding)];
+  return collation === "RTRIM" ? Buffer.compare(withoutSpaces(x), withoutSpaces(y)) : compareNocase(x, y);
+}
+
+function withoutSpaces(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0x20) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+/** As SQLite does it: up to the first NUL, and then by length. */
+function compareNocase(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let index = 0; index < shared; index += 1) {
+    const [x, y] = [lowerCase(a[index] ?? 0), lowerCase(b[index] ?? 0)];
+    if (x !== y) return x - y;
+    if (x === 0) break;
   }
-  return bytes.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
+  return a.length - b.length;
+}
+
+function lowerCase(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }
 
 /** The bytes of text in an encoding. Invalid text keeps its own, unless it stands in another encoding than the one wanted. */

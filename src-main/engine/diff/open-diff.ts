@@ -19,6 +19,11 @@ export interface DiffInput {
   readonly right: DiffSideInput;
 }
 
+interface FoundDifference {
+  readonly difference: RowDifference;
+  readonly comparison: TableComparison;
+}
+
 /** Which rows: all that differ unless said otherwise. */
 export interface RowFilter {
   readonly kinds?: readonly RowKind[] | undefined;
@@ -113,11 +118,12 @@ export class Diff {
     for await (const { difference, comparison } of this.differences(table, filter, work)) yield comparison.read(difference);
   }
 
-  async *differences(
-    table: DiffTable,
-    filter: RowFilter,
-    work: Work,
-  ): AsyncGenerator<{ readonly difference: RowDifference; readonly comparison: TableComparison }, void> {
+  async *differences(table: DiffTable, filter: RowFilter, work: Work): AsyncGenerator<FoundDifference, void> {
+    for await (const found of this.#steps(table, filter, work)) if (found) yield found;
+  }
+
+  /** Null between stretches of work, also where nothing differs. */
+  async *#steps(table: DiffTable, filter: RowFilter, work: Work): AsyncGenerator<FoundDifference | null, void> {
     this.#checkOpen();
     const comparison = compareTable(table, () => this.#makeMatcher(), columnPositions(table, filter.columns));
     let count = 0;
@@ -126,6 +132,7 @@ export class Diff {
       if (difference === null || count % HEARTBEAT_DIFFERENCES === 0) {
         await breathe(work);
         this.#checkOpen();
+        yield null;
       }
       if (difference && (filter.kinds?.includes(difference.kind) ?? true)) yield { difference, comparison };
     }
@@ -135,10 +142,10 @@ export class Diff {
     const counts = { ...NO_ROWS, name: table.view.name, isComplete: false, notComparable: null };
     let shown = performance.now();
     try {
-      for await (const { difference } of this.differences(table, filter, work)) {
-        if (difference.kind === "insert") counts.inserted += 1;
-        else if (difference.kind === "delete") counts.deleted += 1;
-        else counts.updated += 1;
+      for await (const found of this.#steps(table, filter, work)) {
+        if (found?.difference.kind === "insert") counts.inserted += 1;
+        else if (found?.difference.kind === "delete") counts.deleted += 1;
+        else if (found) counts.updated += 1;
         if (performance.now() - shown < SHOW_EVERY_MS) continue;
         shown = performance.now();
         yield { ...counts };
@@ -174,7 +181,8 @@ export class Diff {
   }
 
   #makeMatcher(): RowMatcher {
-    return new RowMatcher(this.#parts.disk, temporaryPath(this.#parts, "match.db"));
+    const { disk, catalog } = this.#parts;
+    return new RowMatcher(disk, catalog.readOnly ? "" : temporaryPath(this.#parts, "match.db"));
   }
 }
 

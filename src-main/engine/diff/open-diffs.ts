@@ -18,7 +18,7 @@ import { diffText, type DiffFormat } from "./diff-text.ts";
 /** Streams of rows that one comparison keeps at their place. */
 const STREAMS_MAX = 4;
 /** An answer about counts comes after this long at most, however far they have come. */
-const ANSWER_AFTER_MS = 250;
+const ANSWER_AFTER_MS = 150;
 
 interface RowStream {
   readonly rows: AsyncGenerator<RowChange, void>;

@@ -1,6 +1,6 @@
 /** sqlite_schema of one state, read without SQLite: so that nothing of it is run, and a damaged one is told from an empty one. */
 import { LIMITS } from "#shared/limits.ts";
-import { readLayout, valueAt, type SqlValue } from "../format/record.ts";
+import { InvalidText, readLayout, valueAt, type SqlValue } from "../format/record.ts";
 import type { DatabasePages } from "./database-pages.ts";
 import { TreeCursor } from "./tree-cursor.ts";
 
@@ -19,6 +19,10 @@ export interface SchemaObject {
 
 const TYPES: ReadonlySet<string> = new Set(["table", "index", "view", "trigger"]);
 
+function isObjectType(value: SqlValue | undefined): value is ObjectType {
+  return typeof value === "string" && TYPES.has(value);
+}
+
 /** In order of their creation. Throws `database-corrupt`. */
 export function readSchema(pages: DatabasePages): SchemaObject[] {
   const objects: SchemaObject[] = [];
@@ -29,9 +33,9 @@ export function readSchema(pages: DatabasePages): SchemaObject[] {
     const fail = pages.failAt(1);
     const layout = readLayout(payload, fail);
     const [type, name, table, root, sql] = [0, 1, 2, 3, 4].map((column) => valueAt(payload, layout, column, pages.header.encoding, fail));
-    if (typeof type !== "string" || !TYPES.has(type)) continue;
+    if (!isObjectType(type)) continue;
     objects.push({
-      type: type as ObjectType,
+      type,
       name: text(name),
       table: text(table),
       root: rootOf(root),
@@ -42,12 +46,10 @@ export function readSchema(pages: DatabasePages): SchemaObject[] {
   return objects;
 }
 
+/** Names and SQL that are not valid in their encoding are read as far as they are. */
 function text(value: SqlValue | undefined): string {
-  return typeof value === "string"
-    ? value
-    : value == null
-      ? ""
-      : Buffer.from("bytes" in Object(value) ? (value as { bytes: Uint8Array }).bytes : []).toString();
+  if (typeof value === "string") return value;
+  return value instanceof InvalidText ? Buffer.from(value.bytes).toString() : "";
 }
 
 function rootOf(value: SqlValue | undefined): number {

@@ -35,7 +35,7 @@ export class RowMatcher {
   readonly #insert: Database.Statement;
   #count = 0;
 
-  /** `path`: where a temporary file may be made. */
+  /** `path`: where a temporary file may be made; "": where the system keeps those. */
   constructor(disk: Disk, path: string) {
     this.#disk = disk;
     this.#path = path;
@@ -77,7 +77,7 @@ export class RowMatcher {
 
   close(): void {
     this.#database.close();
-    this.#disk.remove(this.#path);
+    if (this.#path !== "") this.#disk.remove(this.#path);
   }
 }
 
@@ -180,6 +180,13 @@ export function keyValues(
 function normaliseKey(value: SqlValue, collation: string): SqlValue {
   if (typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value);
   if (typeof value !== "string") return value;
-  if (collation === "NOCASE") return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  if (collation === "NOCASE") return normaliseNocase(value);
   return collation === "RTRIM" ? value.replace(/ +$/, "") : value;
+}
+
+/** What is behind a NUL does not count, but its length does: see `compareNocase`. */
+function normaliseNocase(text: string): string {
+  const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const end = lower.indexOf("\0");
+  return end < 0 ? lower : `${lower.slice(0, end)}\0${Buffer.byteLength(lower)}`;
 }

@@ -30,7 +30,7 @@ export class SqlLiterals {
   /** The shortest text that SQLite's own reading turns into this number: it does not round exactly everywhere. */
   #real(value: number): string {
     if (!Number.isFinite(value)) return value > 0 ? "9e999" : "-9e999";
-    const texts = [realText(value), value.toPrecision(17), value.toExponential(20), value.toPrecision(40)];
+    const texts = [realText(value), value.toPrecision(17), value.toExponential(20), value.toPrecision(21)];
     return texts.find((text) => Object.is(this.#read.get(text), value)) ?? realText(value);
   }
 

@@ -189,9 +189,13 @@ class Script {
         plan === "rebuild" || plan === "create" ? [(objects.right?.name ?? "").toLowerCase()] : [],
       ),
     );
+    // A view that goes takes its triggers with it.
+    const views = new Set(
+      this.#right.flatMap(({ type, name, sql }) => (type === "view" && before.get(`view ${name}`) !== sql ? [name] : [])),
+    );
     for (const { type, name, table, sql } of this.#right) {
       if (type === "table" || sql === null) continue;
-      const isGone = remade.has(table.toLowerCase()) || (type === "trigger" && touched.has(table.toLowerCase()));
+      const isGone = remade.has(table.toLowerCase()) || (type === "trigger" && (touched.has(table.toLowerCase()) || views.has(table)));
       if (isGone || before.get(`${type} ${name}`) !== sql) yield `${sql};`;
     }
   }

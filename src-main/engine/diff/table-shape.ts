@@ -91,6 +91,8 @@ function writeSchema(database: Database.Database, objects: readonly SchemaObject
   database.pragma("writable_schema = RESET");
 }
 
+const ROWID = -1;
+
 interface ColumnRow {
   readonly name: string;
   readonly type: string;
@@ -116,11 +118,12 @@ interface IndexColumnRow {
 function readShape(database: Database.Database, table: string, schemaFormat: number): TableShape {
   const rows = database.prepare("SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?)").all(table) as ColumnRow[];
   if (rows.length === 0) throw new Database.SqliteError(`${table} has no columns`, "SQLITE_ERROR");
-  const hasRowid = database.prepare("SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'").pluck().get(table) !== 1;
   const indexes = database.prepare('SELECT name, "unique", origin, partial FROM pragma_index_list(?)').all(table) as IndexRow[];
   const columns = rows.map((row) => columnOf(database, row));
   const primary = indexes.find(({ origin }) => origin === "pk");
   const primaryColumns = primary ? indexColumns(database, primary.name) : null;
+  // The key of a table WITHOUT ROWID is the table; any other index ends with the rowid.
+  const hasRowid = !primaryColumns || primaryColumns.some(({ cid }) => cid === ROWID);
   const keyColumns = rows.flatMap(({ pk }, index) => (pk > 0 ? [index] : []));
   const isAlias = hasRowid && !primary && keyColumns.length === 1;
   const rowidColumn = isAlias ? (keyColumns[0] ?? -1) : -1;

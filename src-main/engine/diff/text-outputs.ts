@@ -21,11 +21,15 @@ export async function* csvLines(
   yield ["change", ...columns.flatMap(({ name }) => [`old.${name}`, `new.${name}`])].map(csvCell).join(",");
   for await (const change of limited(diff.changes(table, filter, work), limit)) {
     const { kind, old, new: current } = viewChange(change, Number.MAX_SAFE_INTEGER);
-    yield [kind, ...columns.flatMap((_, index) => [cellText(old?.[index], ""), cellText(current?.[index], "")])].map(csvCell).join(",");
+    yield [kind, ...columns.flatMap((_, index) => [csvValue(old?.[index]), csvValue(current?.[index])])].join(",");
   }
 }
 
-/** Quoted where needed, and where an empty text must be told from NULL. */
+/** An empty text stands in quotes, so that it is told from NULL. */
+function csvValue(value: DiffValue | undefined): string {
+  return value === "" ? '""' : csvCell(cellText(value, ""));
+}
+
 function csvCell(text: string): string {
   return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }

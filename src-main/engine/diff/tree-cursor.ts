@@ -32,17 +32,19 @@ const PREFETCH_PAGES = 64;
 export class TreeCursor {
   readonly #tree: Tree;
   readonly #only: PageSet | null;
-  readonly #visited: PageSet;
+  /** Made when there is more than a root: a database may have thousands of small tables. */
+  #visited: PageSet | null = null;
   readonly #stack: Frame[] = [];
   /** Pages entered so far. */
   pagesRead = 0;
   #page: BtreePage | null = null;
   #index = 0;
+  /** Read once: its key, its bytes and its length are asked for one after another. */
+  #cell: Cell | null = null;
 
   constructor(tree: Tree, only: PageSet | null) {
     this.#tree = tree;
     this.#only = only;
-    this.#visited = new PageSet(tree.pages.pageCount);
     if (only === null || only.has(tree.root)) this.#enter(tree.root);
   }
 
@@ -71,7 +73,7 @@ export class TreeCursor {
   }
 
   get cell(): Cell {
-    return this.#here().cellAt(this.#index);
+    return (this.#cell ??= this.#here().cellAt(this.#index));
   }
 
   get place(): CellPlace {
@@ -86,12 +88,15 @@ export class TreeCursor {
   #stand(page: BtreePage, index: number): true {
     this.#page = page;
     this.#index = index;
+    this.#cell = null;
     return true;
   }
 
   #enter(pageNumber: number): void {
     const { pages, isTable, root } = this.#tree;
-    if (!this.#visited.add(pageNumber)) pages.failAt(pageNumber)(`a second way to it from page ${root}`, "one");
+    if (this.#stack.length > 0) this.#visited ??= new PageSet(pages.pageCount);
+    if (pageNumber === root ? this.#stack.length > 0 : this.#visited?.add(pageNumber) === false)
+      pages.failAt(pageNumber)(`a second way to it from page ${root}`, "one");
     if (this.#stack.length >= TREE_DEPTH_MAX) pages.failAt(pageNumber)("a tree deeper than SQLite makes", `${TREE_DEPTH_MAX} levels`);
     const page = pages.page(pageNumber);
     if (page.isTable !== isTable) pages.failAt(pageNumber)(page.isTable ? "rowids" : "keys", isTable ? "rowids" : "keys");

@@ -54,6 +54,8 @@ export class BaseCompressor {
         const pieces = this.#pieces;
         this.#pieces = [];
         if (error) fail(error);
+        // A block that was in flight when it was closed has no frame.
+        else if (this.#stream.destroyed) fail(new Error("the compressor was closed"));
         else settle(withoutMagic(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)));
       });
     });

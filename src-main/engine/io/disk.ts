@@ -53,8 +53,8 @@ export interface Disk {
   /** Sets the modification time of an open file; access time is left alone. */
   setModified(file: FileDescriptor, mtimeNs: bigint): void;
   setMode(path: string, mode: number): void;
-  /** Copies a whole file, sharing blocks where the filesystem can. `to` must not exist. */
-  clone(from: string, to: string): "cloned" | "copied";
+  /** Copies a whole file, sharing blocks where the filesystem can, unless an own "copy" is wanted. `to` must not exist. */
+  clone(from: string, to: string, blocks?: "share" | "copy"): "cloned" | "copied";
   realPath(path: string): string;
   /** Free bytes on the filesystem that holds `path`. */
   freeBytes(path: string): number;

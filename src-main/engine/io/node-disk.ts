@@ -46,7 +46,7 @@ export const nodeDisk: Disk = {
   list: (path) => attempt("list the folder", path, () => orWhenMissing([], () => fs.readdirSync(path).toSorted())),
   setModified: (file, mtimeNs) => attemptOn("set the modification time of", file, () => setModified(file, mtimeNs)),
   setMode: (path, mode) => attempt("set the permissions of", path, () => fs.chmodSync(path, mode)),
-  clone: (from, to) => attempt("copy", `${from} to ${to}`, () => cloneFile(from, to)),
+  clone: (from, to, blocks = "share") => attempt("copy", `${from} to ${to}`, () => cloneFile(from, to, blocks)),
   realPath: (path) => attempt("resolve", path, () => fs.realpathSync(path)),
   freeBytes: (path) =>
     attempt("ask for the free space of", path, () => {
@@ -126,10 +126,10 @@ function setModified(file: FileDescriptor, mtimeNs: bigint): void {
   fs.futimesSync(file, Number(atimeNs) / 1e9, Number(mtimeNs) / 1e9);
 }
 
-function cloneFile(from: string, to: string): "cloned" | "copied" {
+function cloneFile(from: string, to: string, blocks: "share" | "copy"): "cloned" | "copied" {
   const source = fs.openSync(from, "r");
   try {
-    if (loadNative().cloneToPath(source, to)) return "cloned";
+    if (blocks === "share" && loadNative().cloneToPath(source, to)) return "cloned";
     const target = fs.openSync(to, "wx");
     try {
       copyBytes(source, target);

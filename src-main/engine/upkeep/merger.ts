@@ -11,6 +11,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { LIMITS } from "#shared/limits.ts";
 import type { DatabaseId, VersionNumber } from "#shared/ids.ts";
 import type { Parts } from "../branches/parts.ts";
+import type { StoredLink } from "../catalog/merged-segments.ts";
 import { BASE_LEVEL, type SegmentRecord, type VersionRecord } from "../catalog/records.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
@@ -48,8 +49,10 @@ export class Merger {
   /** Segments of level 0 at the end of a version's chain, for the versions that were committed last. */
   readonly #runs = new Map<string, number>();
   #running: Promise<void> | null = null;
-  /** Set when the store is being closed: what is under way ends or is given up by then. */
-  #deadline: number | null = null;
+  /** Merges that may still be made, once the store is being closed. */
+  #left = Infinity;
+  /** Whether the one under way is ended also then. */
+  #isSmall = false;
   #sliceStart = 0;
   #problem: string | null = null;
 
@@ -66,9 +69,10 @@ export class Merger {
 
   /** A version was committed: looks, soon, whether merges are due in its chain. Most times it knows that none is. */
   note(database: DatabaseId, version: VersionNumber, parent: VersionNumber | null): void {
-    const before = parent === null ? 0 : this.#runs.get(`${database}:${parent}`);
-    if (before !== undefined) this.#keepRun(database, version, before + 1);
-    if (this.#deadline !== null || (before !== undefined && before + 1 < this.#fanIn)) return;
+    const before = parent === null ? undefined : this.#runs.get(`${database}:${parent}`);
+    const run = parent === null ? 0 : before === undefined ? undefined : before + 1;
+    if (run !== undefined) this.#keepRun(database, version, run);
+    if (this.#isClosing || (run !== undefined && run < this.#fanIn)) return;
     this.#queue.push({ database, version });
     this.#running ??= this.#run();
   }
@@ -78,15 +82,16 @@ export class Merger {
     await this.#running;
   }
 
-  /** Ends small merges and gives the others up; returns within some 25 ms and a sync. */
+  /** Ends a few small merges, which takes some milliseconds each, and gives the others up. */
   async close(): Promise<void> {
-    this.#deadline ??= performance.now() + LIMITS.mergeAtCloseMs;
+    if (!this.#isClosing) this.#left = LIMITS.mergesAtCloseMax;
     this.#activity.wake();
     await this.#running;
   }
 
   /** Makes every merge that is due in the store, as far as it can be made; stops early when the work is cancelled. */
   async catchUp(work: PhasedWork): Promise<void> {
+    this.#problem = null;
     let sliceStart = performance.now();
     const advance: Advance = async () => {
       if (performance.now() - sliceStart < LIMITS.mergeSliceMs) return;
@@ -119,48 +124,57 @@ export class Merger {
   async #run(): Promise<void> {
     // The verb that committed answers first.
     await nextTurn();
-    try {
-      for (let target = this.#queue.shift(); target; target = this.#queue.shift()) {
+    for (let target = this.#queue.shift(); target; target = this.#queue.shift()) {
+      try {
         await this.#mergeChain(target, () => this.#giveWay());
         this.#problem = null;
+      } catch (error) {
+        this.#queue.length = 0;
+        if (isGivenUp(error)) break;
+        this.#keepProblem(error);
+        // What failed will most likely fail again: not before as many versions as make a merge.
+        this.#keepRun(target.database, target.version, 0);
       }
-    } catch (error) {
-      this.#queue.length = 0;
-      if (!isGivenUp(error)) this.#keepProblem(error);
-    } finally {
-      this.#running = null;
     }
+    this.#running = null;
   }
 
-  /** For `status`: no verb has failed, and the next commit tries again. */
+  /** For `status`: no verb has failed. */
   #keepProblem(error: unknown): void {
     this.#problem = error instanceof Error ? error.message : String(error);
   }
 
-  /** Between slices. Throws `cancelled` once the store's closing takes too long. */
+  get #isClosing(): boolean {
+    return this.#left !== Infinity;
+  }
+
+  /** Between slices. Throws `cancelled` when the store is being closed and this merge is not small. */
   async #giveWay(): Promise<void> {
     if (performance.now() - this.#sliceStart < LIMITS.mergeSliceMs) return;
     await nextTurn();
     // Where versions come faster than they are merged, waiting would make every chain, and with it every verb, slower.
-    if (this.#deadline === null && this.#queue.length < this.#fanIn) await this.#activity.idle();
-    if (this.#deadline !== null && performance.now() > this.#deadline) throw givenUp();
+    if (!this.#isClosing && this.#queue.length < this.#fanIn) await this.#activity.idle();
+    if (this.#isClosing && !this.#isSmall) throw givenUp();
     this.#sliceStart = performance.now();
   }
 
   async #mergeChain({ database, version }: Target, advance: Advance): Promise<void> {
     const { versions } = this.#parts.catalog;
+    let overtaken = "";
     for (let isDone = false; !isDone;) {
       const chain = versions.chain(database, version);
       isDone = true;
       for (const merge of planMerges(chain, this.#fanIn)) {
-        if (this.#deadline !== null) this.#refuseLarge(merge, chain);
+        this.#isSmall = isSmall(merge, chain);
         await advance(0);
+        if (this.#isClosing && (!this.#isSmall || (this.#left -= 1) < 0)) throw givenUp();
         const outcome = await this.#merge(database, merge, advance);
-        // What follows in the plan may not fit any more.
-        if (outcome !== "merged") {
-          isDone = false;
-          break;
-        }
+        if (outcome === "merged") continue;
+        // What follows in the plan may not fit any more. Overtaken twice at one place, it is no race: verify says what it is.
+        const place = `${merge.to}.${merge.level}`;
+        isDone = outcome === "overtaken" && place === overtaken;
+        overtaken = place;
+        break;
       }
       if (isDone)
         this.#keepRun(
@@ -169,16 +183,6 @@ export class Merger {
           versions.chain(database, version).findIndex(({ level }) => level > 0),
         );
     }
-  }
-
-  /** What a closing store leaves to a longer-lived process, or to gc. */
-  #refuseLarge(
-    merge: PlannedMerge,
-    chain: readonly { readonly to: VersionNumber; readonly level: number; readonly bytes: number }[],
-  ): void {
-    const covered = new Set(merge.covers.map(({ to, level }) => `${to}.${level}`));
-    const bytes = chain.reduce((sum, link) => sum + (covered.has(`${link.to}.${link.level}`) ? link.bytes : 0), 0);
-    if (bytes > LIMITS.mergeAtCloseBytesMax || chain.length > LIMITS.mergeAtCloseChainMax) throw givenUp();
   }
 
   async #merge(database: DatabaseId, merge: PlannedMerge, advance: Advance): Promise<Outcome> {
@@ -239,6 +243,13 @@ export class Merger {
   }
 }
 
+/** What a closing store does not leave to a longer-lived process, or to gc. */
+function isSmall(merge: PlannedMerge, chain: readonly StoredLink[]): boolean {
+  const covered = new Set(merge.covers.map(({ to, level }) => `${to}.${level}`));
+  const bytes = chain.reduce((sum, link) => sum + (covered.has(`${link.to}.${link.level}`) ? link.bytes : 0), 0);
+  return bytes <= LIMITS.mergeAtCloseBytesMax && chain.length <= LIMITS.mergeAtCloseChainMax;
+}
+
 function isGivenUp(error: unknown): boolean {
   return error instanceof EngineError && error.code === "cancelled";
 }
@@ -260,5 +271,6 @@ async function publish(encoder: {
 }
 
 async function removeFiles(segments: SegmentParts, { file, parts }: StoredSegment): Promise<void> {
-  for (let part = 0; file !== null && part < parts; part += 1) await segments.objects.remove(partName(file, part));
+  if (file === null) return;
+  for (let part = 0; part < parts; part += 1) await segments.objects.remove(partName(file, part));
 }

@@ -98,8 +98,14 @@ test("POOL-4: ready files stay within the store's budget, which outlives the pro
   const { store } = await makeReadyShop();
   await untilReady(store);
   const size = (await readyBytes(store)) / LIMITS.readyCopies;
-  const [oldest = ""] = readdirSync(readyFolder(store)).toSorted((a, b) => statSync(join(readyFolder(store), a)).ctimeMs - statSync(join(readyFolder(store), b)).ctimeMs);
-  expect(await store.cache({ budgetBytes: size * 2 + 1 })).toMatchObject({ budgetBytes: size * 2 + 1, budgetIsDefault: false, freedBytes: size });
+  const [oldest = ""] = readdirSync(readyFolder(store)).toSorted(
+    (a, b) => statSync(join(readyFolder(store), a)).ctimeMs - statSync(join(readyFolder(store), b)).ctimeMs,
+  );
+  expect(await store.cache({ budgetBytes: size * 2 + 1 })).toMatchObject({
+    budgetBytes: size * 2 + 1,
+    budgetIsDefault: false,
+    freedBytes: size,
+  });
   expect(readdirSync(readyFolder(store))).not.toContain(oldest);
   expect((await forkAndOpen(store, "one")).checkout).toBe("from the warm pool");
   await untilReady(store, 2);
@@ -184,26 +190,29 @@ test("POOL-7: usage and cache say what caches take; cleared, they are made again
   await untilReady(store);
 });
 
-test.for(["xfs", "btrfs"] as const)("POOL-8: where blocks are shared (%s), one ready file is cloned again and again", async (kind, { skip }) => {
-  const mounted = mountLoopFilesystem(kind, 512);
-  if ("missing" in mounted) return skip(mounted.missing);
-  const store = await createStore(join(mounted.folder, "store"), MAKES_READY, { makesReady: true });
-  onTestFinished(() => store.close());
-  await store.create({ database: "shop", from: makeNotes(join(temporaryFolder(), "notes.db"), 60_000) });
-  const { path } = await store.checkout(SHOP);
-  expect(statSync(path).size).toBeGreaterThan(LIMITS.warmCopyBytesMax);
-  await untilReady(store, 1);
-  const [name] = readdirSync(readyFolder(store));
-  for (const newBranch of ["one", "two", "three"]) {
-    const made = await forkAndOpen(store, newBranch);
-    expect(made.checkout).toBe("cloned from the warm pool");
-    expect(query(made.path, "SELECT count(*) FROM notes")).toEqual([[60_000]]);
-    execute(made.path, `DELETE FROM notes WHERE id > ${newBranch.length}`);
-  }
-  expect(readdirSync(readyFolder(store))).toEqual([name]);
-  await store.close();
-  expect((await (await reopen(store)).verify({})).problems).toEqual([]);
-});
+test.for(["xfs", "btrfs"] as const)(
+  "POOL-8: where blocks are shared (%s), one ready file is cloned again and again",
+  async (kind, { skip }) => {
+    const mounted = mountLoopFilesystem(kind, 512);
+    if ("missing" in mounted) return skip(mounted.missing);
+    const store = await createStore(join(mounted.folder, "store"), MAKES_READY, { makesReady: true });
+    onTestFinished(() => store.close());
+    await store.create({ database: "shop", from: makeNotes(join(temporaryFolder(), "notes.db"), 60_000) });
+    const { path } = await store.checkout(SHOP);
+    expect(statSync(path).size).toBeGreaterThan(LIMITS.warmCopyBytesMax);
+    await untilReady(store, 1);
+    const [name] = readdirSync(readyFolder(store));
+    for (const newBranch of ["one", "two", "three"]) {
+      const made = await forkAndOpen(store, newBranch);
+      expect(made.checkout).toBe("cloned from the warm pool");
+      expect(query(made.path, "SELECT count(*) FROM notes")).toEqual([[60_000]]);
+      execute(made.path, `DELETE FROM notes WHERE id > ${newBranch.length}`);
+    }
+    expect(readdirSync(readyFolder(store))).toEqual([name]);
+    await store.close();
+    expect((await (await reopen(store)).verify({})).problems).toEqual([]);
+  },
+);
 
 async function reopen(store: Store): Promise<Store> {
   const again = await openStore(store.path, MAKES_READY);

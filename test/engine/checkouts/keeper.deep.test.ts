@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createCheckoutFiles } from "#engine/checkouts/keeper-client.ts";
 import type { CheckoutFiles } from "#engine/checkouts/checkout-files.ts";
 import { EngineError } from "#engine/io/errors.ts";
@@ -97,6 +98,61 @@ describe("the keeper", () => {
     expect(readDatabase(place.path)).toEqual(before);
   });
 
+  it("KEEPER-4: brings few changes with the hold, and takes a patch that is written already, in three messages", async () => {
+    const place = makePlace();
+    makeDatabase(place.path, { rows: 3000 });
+    const files = openKeeper(place);
+    const first = readDatabase(place.path);
+    const client = await openClient(place.path);
+    await client.exec("UPDATE item SET tag = 'x' WHERE id % 70 = 0");
+    await client.close();
+    const second = readDatabase(place.path);
+    let held = await files.hold(place.path, "exclusive", 1000);
+    const fingerprint = await held.fingerprint();
+    await held.release();
+    const replies = countReplies();
+    held = await files.hold(place.path, "exclusive", 1000, { fingerprint, pageSize: 4096 });
+    expect(await held.changes(knownAs(second, fingerprint))).toMatchObject({ proof: "fingerprint", candidates: 0 });
+    const patched = await held.patch({ ...first, batches: batchesBetween(second, first) });
+    await held.release();
+    expect(replies()).toBe(3);
+    expect(files.check(place.path, patched)).toBe("same");
+    expect(readDatabase(place.path)).toEqual(first);
+    expect(disk.list(place.temporary)).toEqual([]);
+  });
+
+  it("KEEPER-4: what came with a hold is no longer true once the file is replaced", async () => {
+    const place = makePlace();
+    makeDatabase(place.path, { rows: 3000 });
+    const files = openKeeper(place);
+    const first = readDatabase(place.path);
+    let held = await files.hold(place.path, "exclusive", 1000);
+    const fingerprint = await held.fingerprint();
+    await held.release();
+    const client = await openClient(place.path, "wal_autocheckpoint = 0");
+    await client.exec("UPDATE item SET tag = 'x' WHERE id < 30");
+    const replies = countReplies();
+    held = await files.hold(place.path, "write", 1000, { fingerprint, pageSize: 4096 });
+    const changes = await held.changes(knownAs(first, fingerprint));
+    expect(changes.proof).toBe("wal");
+    for (let twice = 0; twice < 2; twice += 1) expect((await collect(changes)).size).toBe(changes.candidates);
+    const taken = await held.fingerprint();
+    expect(replies()).toBe(1);
+    await held.release();
+    expect(files.check(place.path, taken)).toBe("same");
+    await client.close();
+    const second = readDatabase(place.path);
+    held = await files.hold(place.path, "exclusive", 1000, { fingerprint: taken, pageSize: 4096 });
+    for (const [from, to] of [
+      [second, first],
+      [first, second],
+      [second, first],
+    ] as const)
+      expect(await held.patch({ ...to, batches: batchesBetween(from, to) })).not.toBe(taken);
+    expect(await held.changes(knownAs(second, null))).toMatchObject({ proof: "scan", candidates: differingPages(second, first).length });
+    await held.release();
+  });
+
   it("KEEPER-2: that dies fails its callers, lets go of its locks, and is started anew", async () => {
     const place = makePlace();
     makeDatabase(place.path);
@@ -174,6 +230,13 @@ describe("the POSIX lock trap", () => {
     expect(printed).toBe("dropped");
   });
 });
+
+/** Counts the keeper's answers from here on. */
+function countReplies(): () => number {
+  const spy = vi.spyOn(EventEmitter.prototype, "emit");
+  onCleanup(() => spy.mockRestore());
+  return () => spy.mock.calls.filter(([event, message]) => event === "message" && Object.hasOwn(message as object, "ok")).length;
+}
 
 function keepersOf(parent: number): number[] {
   const children = readFileSync(`/proc/self/task/${parent}/children`, "utf8").split(" ").filter(Boolean).map(Number);

@@ -3,9 +3,11 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { DirectCheckoutFiles } from "#engine/checkouts/direct-checkout-files.ts";
+import { LIMITS } from "#shared/limits.ts";
 import type { Disk } from "#engine/io/disk.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { setFaultHandler } from "#engine/io/faults.ts";
+import { mountLoopFilesystem } from "../../support/loop-filesystem.ts";
 import {
   batchesBetween,
   differingPages,
@@ -201,6 +203,35 @@ describe("a patch", () => {
     expect(readDatabase(place.path)).toEqual(first);
     expect(disk.list(place.temporary)).toEqual([]);
   });
+});
+
+describe("a copy of a checkout", () => {
+  it.for(["xfs", "btrfs"] as const)(
+    "CHECKOUT-23: on %s shares its blocks, unless it is small or in too many pieces",
+    async (kind, { skip }) => {
+      const mounted = mountLoopFilesystem(kind, 320);
+      if ("missing" in mounted) return skip(mounted.missing);
+      const place = { folder: mounted.folder, temporary: `${mounted.folder}/tmp`, path: `${mounted.folder}/main.db` };
+      disk.makeDirectory(place.temporary);
+      for (const [rows, extents, how] of [
+        [12_000, null, "cloned"],
+        [12_000, LIMITS.shadowExtentsMax + 1, "copied"],
+        [20, null, "copied"],
+      ] as const) {
+        makeDatabase(place.path, { rows });
+        const locks = extents === null ? native : { ...native, extentCount: () => extents };
+        const files = new DirectCheckoutFiles({ disk, native: locks, temporary: place.temporary });
+        const held = await files.hold(place.path, "write", 1000);
+        const fingerprint = (await held.fingerprint()) ?? "";
+        await held.release();
+        const to = `${place.temporary}/copy`;
+        expect(await files.copy(place.path, fingerprint, to)).toBe(native.kind === "addon" ? how : "copied");
+        expect(readDatabase(to)).toEqual(readDatabase(place.path));
+        disk.remove(to);
+        disk.remove(place.path);
+      }
+    },
+  );
 });
 
 describe("a finished file", () => {

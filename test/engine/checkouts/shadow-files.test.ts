@@ -68,12 +68,12 @@ describe("extents", () => {
       list([0, 1, 0]),
       list([0, 1, -5]),
     ];
-    for (const answer of answers) expect(readExtents({ ...native, extents: () => answer }, 0, 100, 10)).toBeNull();
+    for (const answer of answers) expect(readExtents({ ...native, extents: () => answer }, 0, 100, 10, true)).toBeNull();
   });
 
   it("SHADOW-9: of many calls are put together, up to the limit", () => {
     const asking = { ...native, extents: ask };
-    expect(readExtents(asking, 0, 60, 6)?.length).toBe(6 * EXTENT.numbers);
-    expect(readExtents(asking, 0, 60, 5)).toBeNull();
+    expect(readExtents(asking, 0, 60, 6, true)?.length).toBe(6 * EXTENT.numbers);
+    expect(readExtents(asking, 0, 60, 5, true)).toBeNull();
   });
 });

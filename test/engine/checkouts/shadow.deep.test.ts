@@ -1,7 +1,9 @@
 import { appendFileSync, copyFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { createCheckoutFiles } from "#engine/checkouts/keeper-client.ts";
 import { differingRanges, readExtents } from "#engine/checkouts/extent-ranges.ts";
+import type { Disk } from "#engine/io/disk.ts";
 import { EXTENT, type Native } from "#engine/io/native.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { createStore } from "#engine/store.ts";
@@ -39,6 +41,9 @@ async function makeShadowed(place: ShadowPlace, ports: Parameters<typeof openSha
 function fail(): never {
   throw new EngineError("io-failed", "as the test wants");
 }
+
+/** Most of a file of some megabytes, by FIEMAP_EXTENT_ENCODED. */
+const compressed = (): Float64Array => Float64Array.of(0, 4096, 1024 * 1024, 0x8 | EXTENT.last);
 
 /** More than may be forced to the disk. */
 const delayed = (): Float64Array => Float64Array.of(0, 0, LIMITS.shadowDirtyBytesMax + 1, EXTENT.delayed);
@@ -138,7 +143,7 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     const main = disk.open(place.path, "r+");
     const start = (page - 1) * 4096;
     expect(native.cloneRange(shadow, start, main, start, 4096)).toBe(true);
-    const extents = [main, shadow].map((file) => readExtents(native, file, content.pages.length, 9_000));
+    const extents = [main, shadow].map((file) => readExtents(native, file, content.pages.length, 9_000, true));
     expect(differingRanges(extents[0]!, extents[1]!, content.pages.length).some((range) => range.start <= start && range.end > start)).toBe(
       false,
     );
@@ -164,6 +169,42 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     const found = await look(files, place, { content, fingerprint: back });
     expect(found.proof).toBe("extents");
     expect(foundPages(found)).toEqual(differingPages(content, after));
+  });
+
+  it("SHADOW-4: does not vouch for a file whose patch failed half-way", async ({ skip }) => {
+    const place = makeShadowPlace(kind);
+    if (typeof place === "string") return skip(place);
+    let writesLeft = Infinity;
+    const failing: Disk = {
+      ...disk,
+      write: (file, bytes, position) => {
+        writesLeft -= 1;
+        if (writesLeft < 0) fail();
+        disk.write(file, bytes, position);
+      },
+    };
+    const { files, content, fingerprint, change } = await makeShadowed(place, { disk: failing });
+    const other = await change("UPDATE item SET tag = 'other' WHERE id % 1000 = 0");
+    const saved = await look(files, place, { content, fingerprint, hashes: NO_HASHES });
+    const half = await withHold(files, place, "exclusive", async (held) => {
+      await held.changes({ fingerprint: saved.fingerprint, pageSize: 4096, pageHashes: NO_HASHES });
+      const patch = held.patch({
+        pageSize: 4096,
+        pageCount: content.pageCount,
+        batches: (async function* () {
+          yield* batchesBetween(other, content);
+          // Behind the last frame of the patch, a few pages of the file itself.
+          writesLeft = 6;
+        })(),
+      });
+      await expect(patch).rejects.toThrow("as the test wants");
+      writesLeft = Infinity;
+      return held.fingerprint();
+    });
+    const after = await change("UPDATE item SET tag = 'other' WHERE id = 2000");
+    const found = await look(files, place, { content, fingerprint: half });
+    for (const page of differingPages(content, after)) expect(foundPages(found)).toContain(page);
+    expect(differingPages(other, after).length).toBeGreaterThan(1);
   });
 
   it("SHADOW-5: goes with its checkout, and is made with a file that is put in place", async ({ skip }) => {
@@ -214,8 +255,9 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     await withHold(openShadowFiles(place), place, "write", (held) => held.fingerprint());
     expect(disk.list(place.shadows)).toEqual([]);
     for (const wrapped of [
-      { ...native, extentCount: () => LIMITS.shadowExtentsMax + 1 },
+      { ...native, extents: () => new Float64Array(EXTENT.numbers * (LIMITS.shadowExtentsMax + 1)).fill(1) },
       { ...native, extents: delayed },
+      { ...native, extents: compressed },
     ]) {
       const other = { ...place, path: join(place.folder, "checkouts", "other.db") };
       makeDatabase(other.path, { rows: ROWS });
@@ -303,3 +345,23 @@ it.for(KINDS)(
     expect((await store.verify({})).problems).toEqual([]);
   },
 );
+
+it.for(KINDS)("KEEPER-1: the keeper makes, uses and removes shadows on %s", async (kind, { skip }) => {
+  const place = makeShadowPlace(kind);
+  if (typeof place === "string") return skip(place);
+  makeDatabase(place.path, { rows: ROWS });
+  const files = createCheckoutFiles({ ownProcess: false, disk, native, temporary: place.temporary, shadows: place.shadows });
+  onCleanup(() => files.close());
+  const content: Content = readDatabase(place.path);
+  const fingerprint = await withHold(files, place, "write", (held) => held.fingerprint());
+  expect(listShadows(place)).toEqual(["known", "shadow"]);
+  const client = await openClient(place.path);
+  await client.exec("UPDATE item SET tag = 'other' WHERE id % 4000 = 0");
+  await client.close();
+  const after = readDatabase(place.path);
+  const found = await look(files, place, { content, fingerprint, hashes: NO_HASHES });
+  expect(found.proof).toBe("extents");
+  expect(foundPages(found)).toEqual(differingPages(content, after));
+  await withHold(files, place, "exclusive", (held) => held.remove());
+  expect(listShadows(place)).toEqual([]);
+});

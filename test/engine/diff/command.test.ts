@@ -20,7 +20,10 @@ async function makeStore(): Promise<{ folder: string; main: string }> {
   await cli("init", join(folder, "store"));
   await cli("create", "shop", "--from", makeNotes(join(folder, "notes.db")));
   const main = (await cli("checkout", "shop")).out.trim();
-  execute(main, "UPDATE notes SET text = 'it''s new' WHERE id = 4; DELETE FROM notes WHERE id > 95; INSERT INTO notes VALUES (1000, NULL); CREATE TABLE more (x)");
+  execute(
+    main,
+    "UPDATE notes SET text = 'it''s new' WHERE id = 4; DELETE FROM notes WHERE id > 95; INSERT INTO notes VALUES (1000, NULL); CREATE TABLE more (x)",
+  );
   return { folder, main };
 }
 
@@ -39,13 +42,19 @@ test("DIFF-20: `diff` shows schema and rows; without a right side, what the file
   ]);
   expect((await cli("diff", "shop@main@v1", "shop@main@+")).out).toBe(out);
   expect((await cli("diff", join(folder, "notes.db"), "shop@main@+")).out).toBe(out);
-  expect(await cli("diff", "shop", "shop@main@v1")).toEqual({ code: 0, out: "", err: "shop@main and shop@main@v1 are identical: 1 table\n" });
+  expect(await cli("diff", "shop", "shop@main@v1")).toEqual({
+    code: 0,
+    out: "",
+    err: "shop@main and shop@main@v1 are identical: 1 table\n",
+  });
   expect((await cli("diff", "shop", "--limit", "2")).err).toBe("notes: more rows differ: --limit shows more, --summary counts them\n");
 });
 
 test("DIFF-20: `diff --summary`, `--schema`, `--table`, `--kind`, `--columns` and `--limit` show a part", async () => {
   await makeStore();
-  expect((await cli("diff", "shop", "--summary")).out).toBe("+ table more: added\nTABLE  +  -  ~  MATCHED BY\nnotes  1  5  1  primary key\n");
+  expect((await cli("diff", "shop", "--summary")).out).toBe(
+    "+ table more: added\nTABLE  +  -  ~  MATCHED BY\nnotes  1  5  1  primary key\n",
+  );
   expect((await cli("diff", "shop", "--schema")).out).toBe("+ table more: added\n    + CREATE TABLE more (x)\n");
   expect((await cli("diff", "shop", "--kind", "insert,update", "--table", "notes")).out.match(/^ {2}[-+~]/gm)).toEqual(["  ~", "  +"]);
   expect((await cli("diff", "shop", "--columns", "id", "--table", "notes")).out).not.toContain("~");
@@ -102,7 +111,10 @@ test("DIFF-20: what `diff` cannot mean is refused with what can be written inste
 test("DIFF-17: Ctrl-C ends `diff` with 130 and leaves nothing in the store", async () => {
   const { folder } = await makeStore();
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
-  execute(left, "CREATE TABLE t (a, b); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) INSERT INTO t SELECT i, hex(randomblob(20)) FROM n");
+  execute(
+    left,
+    "CREATE TABLE t (a, b); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) INSERT INTO t SELECT i, hex(randomblob(20)) FROM n",
+  );
   copyFileSync(left, right);
   execute(right, "UPDATE t SET b = b || 'x'");
   const { child, ended } = startCli(["diff", left, right, "--summary"]);

@@ -87,10 +87,16 @@ function interiorPages(pages: readonly Uint8Array[]): number[] {
 test("DIFF-10: trees, overflow chains and freelists that go round in circles end", async () => {
   const pages = build(0);
   const edits: ((page: Uint8Array[]) => void)[] = [
-    (all) => interiorPages(all).forEach((number) => new DataView(all[number - 1]!.buffer, all[number - 1]!.byteOffset).setUint32(RIGHT_CHILD, number)),
+    (all) =>
+      interiorPages(all).forEach((number) =>
+        new DataView(all[number - 1]!.buffer, all[number - 1]!.byteOffset).setUint32(RIGHT_CHILD, number),
+      ),
     (all) =>
       interiorPages(all).forEach((number, index, numbers) =>
-        new DataView(all[number - 1]!.buffer, all[number - 1]!.byteOffset).setUint32(RIGHT_CHILD, numbers[(index + 1) % numbers.length] ?? 1),
+        new DataView(all[number - 1]!.buffer, all[number - 1]!.byteOffset).setUint32(
+          RIGHT_CHILD,
+          numbers[(index + 1) % numbers.length] ?? 1,
+        ),
       ),
     // Each overflow page leads to itself.
     (all) =>

@@ -9,7 +9,11 @@ import { REAL_DATABASES, requireRealDatabase } from "../../support/real-database
 import { temporaryFolder } from "../../support/stores.ts";
 
 /** What a comparison says: its kind, the schema's changes, and the counts of tables with any. */
-async function compare(store: Store, left: DiffSideInput, right: DiffSideInput): Promise<{ schema: unknown[]; counts: TableCounts[]; same: boolean }> {
+async function compare(
+  store: Store,
+  left: DiffSideInput,
+  right: DiffSideInput,
+): Promise<{ schema: unknown[]; counts: TableCounts[]; same: boolean }> {
   const diff = await store.diff({ left, right });
   try {
     const counts: TableCounts[] = [];
@@ -35,21 +39,24 @@ function vacuumInto(from: string, to: string): boolean {
   }
 }
 
-async function tryInput(path: string): Promise<void> {
+const EQUAL = { asIs: { schema: [], counts: [], same: true }, moved: [] };
+
+/** `movesPages`: also against the same rows on other pages; SQLite takes minutes to write thousands of tables anew. */
+async function tryInput(path: string, movesPages: boolean): Promise<unknown> {
   const folder = temporaryFolder();
   const store = await createStore(join(folder, "store"), { actor: "anna", ownProcess: true });
   onTestFinished(() => store.close());
   await store.create({ database: "input", from: path });
   const head: DiffSideInput = { kind: "state", database: "input", branch: "main" };
-  const none = { schema: [], counts: [], same: true };
-  expect(await compare(store, { kind: "file", path }, head)).toEqual(none);
+  const asIs = await compare(store, { kind: "file", path }, head);
+  const none = { asIs, moved: [] };
+  if (!movesPages) return none;
   const exported = join(folder, "exported.db");
   await store.export({ database: "input", branch: "main", file: exported });
   const moved = join(folder, "moved.db");
-  if (!vacuumInto(exported, moved)) return;
+  if (!vacuumInto(exported, moved)) return none;
   // What VACUUM INTO changes in the header is told; no row is.
-  const found = await compare(store, head, { kind: "file", path: moved });
-  expect(found.counts).toEqual([]);
+  return { asIs, moved: (await compare(store, head, { kind: "file", path: moved })).counts };
 }
 
 for (const input of HOSTILE_INPUTS.filter(({ expect: outcome }) => outcome === "imports")) {
@@ -58,7 +65,7 @@ for (const input of HOSTILE_INPUTS.filter(({ expect: outcome }) => outcome === "
     mkdirSync(source);
     const made = await input.make(source);
     try {
-      await tryInput(made.path);
+      expect(await tryInput(made.path, !input.slow)).toEqual(EQUAL);
     } finally {
       await made.release?.();
     }
@@ -86,6 +93,6 @@ for (const real of REAL_DATABASES) {
     requireRealDatabase(real, context);
     const copy = join(temporaryFolder(), "copy.db");
     copyFileSync(real.path, copy);
-    await tryInput(copy);
+    expect(await tryInput(copy, false)).toEqual(EQUAL);
   });
 }

@@ -26,7 +26,14 @@ test("ROWLOG-1: the versions in which a row changed, the newest first, with old 
     'v2 update [7,"note 7"] [7,"a"]',
     'v1 insert null [7,"note 7"]',
   ]);
-  expect(history).toMatchObject({ table: "notes", isComplete: true, columns: [{ name: "id", isKey: true }, { name: "text", isKey: false }] });
+  expect(history).toMatchObject({
+    table: "notes",
+    isComplete: true,
+    columns: [
+      { name: "id", isKey: true },
+      { name: "text", isKey: false },
+    ],
+  });
   expect(history.versions[1]?.checkpoints).toEqual(["gone"]);
   expect(linesOf(await store.rowHistory({ ...SHOP, at: "gone", table: "notes", key: ["7"] }))).toHaveLength(3);
   const limited = await store.rowHistory({ ...SHOP, table: "notes", key: ["7"], limit: 2 });
@@ -47,7 +54,9 @@ test("ROWLOG-2: rows are found by composite keys, in tables WITHOUT ROWID, by UN
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO w SELECT 'Key' || i, i / 2.0, ${long} FROM n; INSERT INTO u SELECT b, a, ${long} FROM w; INSERT INTO c SELECT b * 2, a, ${long} FROM w`);
   await save("UPDATE w SET v = 1 WHERE b = 100; UPDATE u SET v = 1 WHERE k = 'Key200'; UPDATE c SET v = 1 WHERE a = 200");
   // The same size again: the row's own page stays as it is.
-  await save("UPDATE w SET v = substr(v, 1, 11999) || '1' WHERE b = 5; UPDATE u SET v = substr(v, 1, 11999) || '1' WHERE k = 'Key10'; UPDATE c SET v = substr(v, 1, 11999) || '1' WHERE a = 10");
+  await save(
+    "UPDATE w SET v = substr(v, 1, 11999) || '1' WHERE b = 5; UPDATE u SET v = substr(v, 1, 11999) || '1' WHERE k = 'Key10'; UPDATE c SET v = substr(v, 1, 11999) || '1' WHERE a = 10",
+  );
   await save("UPDATE w SET v = 2 WHERE b > 200; UPDATE u SET v = 2 WHERE id > 200; UPDATE c SET v = 2 WHERE a > 400");
   const versionsOf = async (table: string, ...key: string[]) =>
     (await store.rowHistory({ ...SHOP, table, key })).versions.map(({ version, change }) => `v${version} ${change.kind}`);
@@ -81,7 +90,9 @@ test("ROWLOG-4: across changes of the table's definition, VACUUM and other page 
   await save("UPDATE notes SET mark = 1 WHERE id = 5");
   await save("CREATE TABLE front (a); VACUUM");
   await save("PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL");
-  await save("CREATE TABLE n (mark, id INTEGER PRIMARY KEY, text TEXT); INSERT INTO n SELECT mark, id, text FROM notes; DROP TABLE notes; ALTER TABLE n RENAME TO notes");
+  await save(
+    "CREATE TABLE n (mark, id INTEGER PRIMARY KEY, text TEXT); INSERT INTO n SELECT mark, id, text FROM notes; DROP TABLE notes; ALTER TABLE n RENAME TO notes",
+  );
   const history = await store.rowHistory({ ...SHOP, table: "notes", key: ["5"] });
   expect(history.versions.map(({ version, change }) => [version, change.kind])).toEqual([
     [3, "update"],
@@ -94,7 +105,10 @@ test("ROWLOG-5: random work: the history of each row is what the versions themse
   const random = makeRandom(5);
   const store: Store = await createStore(join(folder, "store"), { actor: "anna", ownProcess: true });
   const source = join(folder, "source.db");
-  execute(source, "CREATE TABLE t (id INTEGER PRIMARY KEY, v); CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, 'v' || i FROM n");
+  execute(
+    source,
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, v); CREATE TABLE filler (x); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, 'v' || i FROM n",
+  );
   await store.create({ database: "d", from: source });
   const on = { database: "d", branch: "main" };
   const { path } = await store.checkout(on);
@@ -104,7 +118,15 @@ test("ROWLOG-5: random work: the history of each row is what the versions themse
     withClient(path, (database) => {
       for (let count = random(5); count > 0; count -= 1) {
         const id = random(3) === 0 ? (watched[random(3)] ?? 3) : 1 + random(2000);
-        database.exec([`UPDATE t SET v = 'w${random(50)}' WHERE id = ${id}`, `DELETE FROM t WHERE id = ${id}`, `INSERT OR REPLACE INTO t VALUES (${id}, 'x${random(9)}')`, `DELETE FROM t WHERE id BETWEEN ${id} AND ${id + 90}`, `INSERT INTO filler VALUES (zeroblob(${random(20_000)}))`][random(5)] ?? "");
+        database.exec(
+          [
+            `UPDATE t SET v = 'w${random(50)}' WHERE id = ${id}`,
+            `DELETE FROM t WHERE id = ${id}`,
+            `INSERT OR REPLACE INTO t VALUES (${id}, 'x${random(9)}')`,
+            `DELETE FROM t WHERE id BETWEEN ${id} AND ${id + 90}`,
+            `INSERT INTO filler VALUES (zeroblob(${random(20_000)}))`,
+          ][random(5)] ?? "",
+        );
       }
     });
     await store.checkpoint(on);

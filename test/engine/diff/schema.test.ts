@@ -35,7 +35,11 @@ test("DIFF-6: tables, indexes, views, triggers and pragmas that were added, drop
     "changed pragma application_id",
     "changed pragma user_version",
   ]);
-  expect(diff.schema.find(({ name }) => name === "i")).toMatchObject({ table: "t", left: "CREATE INDEX i ON t (a)", right: "CREATE INDEX i ON t (a DESC)" });
+  expect(diff.schema.find(({ name }) => name === "i")).toMatchObject({
+    table: "t",
+    left: "CREATE INDEX i ON t (a)",
+    right: "CREATE INDEX i ON t (a DESC)",
+  });
   expect(diff.schema.find(({ name }) => name === "user_version")).toMatchObject({ left: "0", right: "7" });
 });
 
@@ -99,7 +103,10 @@ test("DIFF-8: shadow tables of full-text and R-tree tables stand under their own
 test("DIFF-9: a table whose definition cannot be read here is said not to be comparable, and the others are compared", async () => {
   const folder = temporaryFolder();
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
-  execute(left, "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE odd (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1); INSERT INTO odd VALUES (1, 1)");
+  execute(
+    left,
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE odd (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1); INSERT INTO odd VALUES (1, 1)",
+  );
   withClient(left, (database) => {
     database.unsafeMode(true);
     database.pragma("writable_schema = ON");
@@ -113,7 +120,10 @@ test("DIFF-9: a table whose definition cannot be read here is said not to be com
   });
   // SQLite refuses to change such a file, so the row is changed before.
   const changed = join(folder, "changed.db");
-  execute(changed, "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE odd (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2); INSERT INTO odd VALUES (1, 1)");
+  execute(
+    changed,
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE odd (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2); INSERT INTO odd VALUES (1, 1)",
+  );
   const diff = await compareFiles(right, changed, "full");
   expect(rowsOf({ ...diff, tables: diff.tables.filter(({ pair }) => pair) }, folder)).toEqual({ t: ["update i:1|i:1 → i:1|i:2"] });
   expect(diff.tables.find(({ view }) => view.name === "odd")?.view.notComparable).toMatch(/cannot read its definition/);

@@ -30,13 +30,15 @@ function contentOf(path: string): string[] {
   const database = new Database(path, { readonly: true });
   const aliased = new Set(
     database
-      .prepare("SELECT l.name FROM pragma_table_list l WHERE l.schema = 'main' AND l.wr = 0 AND NOT EXISTS (SELECT 1 FROM pragma_table_info(l.name) c WHERE c.pk > 0 AND c.type = 'INTEGER')")
+      .prepare(
+        "SELECT l.name FROM pragma_table_list l WHERE l.schema = 'main' AND l.wr = 0 AND NOT EXISTS (SELECT 1 FROM pragma_table_info(l.name) c WHERE c.pk > 0 AND c.type = 'INTEGER')",
+      )
       .pluck()
       .all() as string[],
   );
   database.close();
   return dumpDatabase(path)
-    .filter((line) => !/^pragma (page_size|encoding|auto_vacuum)/.test(line) && !/^row "sqlite_schema"/.test(line))
+    .filter((line) => !/^pragma (page_size|encoding|auto_vacuum)/.test(line) && !line.startsWith('row "sqlite_schema"'))
     .map((line) => {
       const table = /^row "([^"]*)"/.exec(line)?.[1];
       return table !== undefined && aliased.has(table) ? line.replace(/^(row "[^"]*") -?\d+/, "$1") : line;
@@ -58,20 +60,24 @@ function applied(folder: string, left: string, script: string): string {
   return path;
 }
 
-async function expectRoundTrip(build: string, edit: string): Promise<void> {
+/** First differences of what the scripts make, there and back; null for none. */
+async function tryRoundTrip(build: string, edit: string): Promise<(string | null)[]> {
   const folder = temporaryFolder();
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
   execute(left, build);
   copyFileSync(left, right);
   execute(right, edit);
   const store = await emptyStore(folder);
+  const found: (string | null)[] = [];
   for (const [from, to] of [
     [left, right],
     [right, left],
   ] as const) {
     const script = await scriptOf(store, from, to);
-    expect(firstDifference(contentOf(applied(folder, from, script)), contentOf(to)), script).toBeNull();
+    const difference = firstDifference(contentOf(applied(folder, from, script)), contentOf(to));
+    found.push(difference === null ? null : `${difference}\n${script}`);
   }
+  return found;
 }
 
 const NUMBERS = (count: number) => `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
@@ -87,7 +93,8 @@ test.each([
   },
   {
     what: "unique values that change places",
-    build: "CREATE TABLE t (id INTEGER PRIMARY KEY, rank INTEGER UNIQUE, v TEXT NOT NULL); INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c')",
+    build:
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, rank INTEGER UNIQUE, v TEXT NOT NULL); INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c')",
     edit: "UPDATE t SET rank = rank + 10; UPDATE t SET rank = 3 WHERE id = 1; UPDATE t SET rank = 1 WHERE id = 2; UPDATE t SET rank = 2 WHERE id = 3",
   },
   {
@@ -107,6 +114,12 @@ break'), (16, NULL), (17, 3.141592653589793), (18, 2.2250738585072014e-308), (19
       CREATE TABLE made (a INTEGER, v AS (a * 2) VIRTUAL, s AS (a + 1) STORED); INSERT INTO made (a) VALUES (1), (2), (2); CREATE TRIGGER y AFTER DELETE ON t BEGIN SELECT 1; END; PRAGMA user_version = -3`,
   },
   {
+    what: "a view with triggers of its own",
+    build:
+      "CREATE TABLE t (a); CREATE VIEW v AS SELECT a FROM t; CREATE TRIGGER x INSTEAD OF INSERT ON v BEGIN INSERT INTO t VALUES (new.a); END",
+    edit: "DROP VIEW v; CREATE VIEW v AS SELECT a, 1 FROM t; CREATE TRIGGER x INSTEAD OF INSERT ON v BEGIN INSERT INTO t VALUES (new.a); END",
+  },
+  {
     what: "stricter rules than the rows that go keep",
     build: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, NULL), (2, 'x'), (3, 5)",
     edit: "CREATE TABLE n (id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) > 0)) STRICT; INSERT INTO n SELECT id, a FROM t WHERE a IS NOT NULL; DROP TABLE t; ALTER TABLE n RENAME TO t",
@@ -119,7 +132,8 @@ break'), (16, NULL), (17, 3.141592653589793), (18, 2.2250738585072014e-308), (19
   },
   {
     what: "names that need quotes",
-    build: 'CREATE TABLE "odd ""name""; --" ("a b" INTEGER PRIMARY KEY, "select" TEXT, "ж" TEXT); INSERT INTO "odd ""name""; --" VALUES (1, 2, 3)',
+    build:
+      'CREATE TABLE "odd ""name""; --" ("a b" INTEGER PRIMARY KEY, "select" TEXT, "ж" TEXT); INSERT INTO "odd ""name""; --" VALUES (1, 2, 3)',
     edit: 'UPDATE "odd ""name""; --" SET "select" = \'x\'; INSERT INTO "odd ""name""; --" VALUES (2, \'y\', \'ж\')',
   },
   {
@@ -127,16 +141,24 @@ break'), (16, NULL), (17, 3.141592653589793), (18, 2.2250738585072014e-308), (19
     build: "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a PRIMARY KEY, b)",
     edit: "INSERT INTO t VALUES ('é💾', CAST(x'00d8' AS TEXT)), (CAST(x'610000006200' AS TEXT), 1)",
   },
-])("DIFF-12: the script turns one side into the other and back: $what", async ({ build, edit }) => expectRoundTrip(build, edit));
+])("DIFF-12: the script turns one side into the other and back: $what", async ({ build, edit }) =>
+  expect(await tryRoundTrip(build, edit)).toEqual([null, null]),
+);
 
 test.each([11, 12, 13, 14, 15, 16])("DIFF-12: the script turns one side into the other and back: random rows, seed %i", async (seed) => {
   const random = makeRandom(seed);
   const value = () => ["NULL", String(random(5)), `${random(9)}.5`, `'t${random(20)}'`, `x'0${random(9)}'`, `${random(4)}.0`][random(6)];
   const rows = (count: number) => Array.from({ length: count }, () => `(${value()}, ${value()})`).join(", ");
-  const tables = ["a (x, y)", "b (x PRIMARY KEY, y)", "c (x NOT NULL, y, UNIQUE (x, y))", "d (x COLLATE NOCASE NOT NULL, y, PRIMARY KEY (x)) WITHOUT ROWID"];
+  const tables = [
+    "a (x, y)",
+    "b (x PRIMARY KEY, y)",
+    "c (x NOT NULL, y, UNIQUE (x, y))",
+    "d (x COLLATE NOCASE NOT NULL, y, PRIMARY KEY (x)) WITHOUT ROWID",
+  ];
   const insert = (count: number) => ["a", "b", "c", "d"].map((name) => `INSERT OR IGNORE INTO ${name} VALUES ${rows(count)};`).join("");
-  await expectRoundTrip(
+  const found = await tryRoundTrip(
     `${tables.map((table) => `CREATE TABLE ${table};`).join("")} ${insert(60)}`,
     `${["a", "b", "c", "d"].map((name) => `DELETE FROM ${name} WHERE y IS ${value()}; UPDATE OR IGNORE ${name} SET y = ${value()} WHERE x > ${random(5)};`).join("")} ${insert(9)}`,
   );
+  expect(found).toEqual([null, null]);
 });

@@ -5,6 +5,7 @@ import type { DiffSideInput, DiffView, RowChangeView, TableCounts } from "#share
 import { LIMITS } from "#shared/limits.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store.ts";
+import { runAndStay } from "../../support/foreign-clients.ts";
 import { execute, makeNotes, makeShop, query, SHOP, temporaryFolder, withClient } from "../../support/stores.ts";
 
 const HEAD: DiffSideInput = { kind: "state", ...SHOP };
@@ -96,11 +97,29 @@ test("DIFF-14: a file, its side files and the checkout are as they were; nothing
   expect(readdirSync(temporary).flatMap((name) => (name.endsWith(".lock") ? [] : readdirSync(join(temporary, name))))).toEqual([]);
 });
 
-test("DIFF-14: unsaved work that another program is writing is refused as busy, and what is not there as not found", async () => {
+test("DIFF-14: unsaved work while another program writes is refused as busy", { timeout: 60_000 }, async () => {
+  const { store, main } = await makeShop();
+  execute(main, "DELETE FROM notes WHERE id = 1");
+  const client = await runAndStay(
+    main,
+    "const database = new Database(path); database.exec('BEGIN IMMEDIATE; DELETE FROM notes WHERE id = 2')",
+  );
+  await expect(store.openDiff({ left: HEAD, right: UNSAVED })).rejects.toMatchObject({
+    code: "checkout-busy",
+    untouched: expect.any(String),
+  });
+  await client.stop();
+  expect(await summaryOf(store, HEAD, UNSAVED)).toBe("+0 -1 ~0");
+});
+
+test("DIFF-14: what is not there is not found, what cannot be a name or a state is refused", async () => {
   const { store, folder } = await makeShop();
   const open = (left: DiffSideInput, right: DiffSideInput = HEAD) => store.openDiff({ left, right });
   await expect(open({ kind: "state", database: "none", branch: "main" })).rejects.toMatchObject({ code: "database-not-found" });
   await expect(open({ kind: "state", database: "shop", branch: "none" })).rejects.toMatchObject({ code: "branch-not-found" });
+  await expect(open({ kind: "state", database: "Shop", branch: "main" })).rejects.toMatchObject({ code: "bad-name" });
+  await expect(open(at("not a state"))).rejects.toMatchObject({ code: "bad-target" });
+  await expect(open({ kind: "nothing" } as unknown as DiffSideInput)).rejects.toMatchObject({ code: "bad-argument" });
   await expect(open(at("v9"))).rejects.toMatchObject({ code: "version-not-found" });
   await expect(open({ kind: "file", path: join(folder, "none.db") })).rejects.toMatchObject({ code: "file-not-found" });
   await expect(open({ kind: "file", path: folder })).rejects.toMatchObject({ code: "not-sqlite" });
@@ -168,9 +187,13 @@ test("DIFF-15: rows are filtered by kind, and by the columns that count", async 
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
   execute(left, "CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3)");
   copyFileSync(left, right);
-  execute(right, "UPDATE t SET a = 9 WHERE id = 1; UPDATE t SET b = 9 WHERE id = 2; DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (4, 4, 4)");
+  execute(
+    right,
+    "UPDATE t SET a = 9 WHERE id = 1; UPDATE t SET b = 9 WHERE id = 2; DELETE FROM t WHERE id = 3; INSERT INTO t VALUES (4, 4, 4)",
+  );
   const { id } = await store.openDiff({ left: { kind: "file", path: left }, right: { kind: "file", path: right } });
-  const keys = async (filter: object) => (await store.diffRows({ id, table: "t", ...filter })).rows.map(({ kind, old, new: now }) => `${kind} ${(now ?? old)?.[0]}`);
+  const keys = async (filter: object) =>
+    (await store.diffRows({ id, table: "t", ...filter })).rows.map(({ kind, old, new: now }) => `${kind} ${(now ?? old)?.[0]}`);
   expect(await keys({})).toEqual(["update 1", "update 2", "delete 3", "insert 4"]);
   expect(await keys({ kinds: ["delete"] })).toEqual(["delete 3"]);
   expect(await keys({ kinds: ["insert", "update"], columns: ["b"] })).toEqual(["update 2", "insert 4"]);
@@ -212,7 +235,10 @@ test("DIFF-16: too many open comparisons push out the one used least lately; clo
 test("DIFF-17: a comparison that is cancelled stops at once, leaves nothing behind, and can be made again", async () => {
   const { store, folder } = await makeShop();
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
-  execute(left, "CREATE TABLE t (a, b); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT INTO t SELECT i, hex(randomblob(20)) FROM n");
+  execute(
+    left,
+    "CREATE TABLE t (a, b); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) INSERT INTO t SELECT i, hex(randomblob(20)) FROM n",
+  );
   copyFileSync(left, right);
   execute(right, "UPDATE t SET b = b || 'x'");
   const sides = { left: { kind: "file", path: left }, right: { kind: "file", path: right } } as const;
@@ -226,15 +252,20 @@ test("DIFF-17: a comparison that is cancelled stops at once, leaves nothing behi
   const changes = diff.changes(diff.tables[0]!);
   await changes.next();
   diff.close();
-  await expect(changes.next().then(async () => {
-    for await (const _ of changes) continue;
-  })).rejects.toBeInstanceOf(EngineError);
+  await expect(
+    changes.next().then(async () => {
+      for await (const _ of changes) continue;
+    }),
+  ).rejects.toBeInstanceOf(EngineError);
 });
 
 test("DIFF-13: a comparison is written to a file as SQL, CSV, JSON or Markdown; a file that is there only when allowed", async () => {
   const { store, folder, main } = await makeShop();
-  execute(main, `UPDATE notes SET text = 'a "quoted", text' WHERE id = 1; DELETE FROM notes WHERE id = 2; INSERT INTO notes VALUES (200, 'line
-break | pipe'), (201, NULL); CREATE TABLE other (x); INSERT INTO other VALUES (1)`);
+  execute(
+    main,
+    `UPDATE notes SET text = 'a "quoted", text' WHERE id = 1; DELETE FROM notes WHERE id = 2; INSERT INTO notes VALUES (200, 'line
+break | pipe'), (201, NULL); CREATE TABLE other (x); INSERT INTO other VALUES (1)`,
+  );
   const { id } = await store.openDiff({ left: HEAD, right: UNSAVED });
   const write = async (format: "sql" | "csv" | "json" | "markdown", more: object = {}) => {
     const file = join(folder, `out.${format}`);
@@ -245,9 +276,14 @@ break | pipe'), (201, NULL); CREATE TABLE other (x); INSERT INTO other VALUES (1
   expect(await write("csv", { tables: ["notes"] })).toBe(
     'change,old.id,new.id,old.text,new.text\r\nupdate,1,1,note 1,"a ""quoted"", text"\r\ndelete,2,,note 2,\r\ninsert,,200,,"line\nbreak | pipe"\r\ninsert,,201,,\r\n',
   );
-  expect(await write("markdown", { tables: ["notes"] })).toContain("| ~ | 1 | note 1 → a \"quoted\", text |\n| − | 2 | note 2 |\n| + | 200 | line break \\| pipe |");
+  expect(await write("markdown", { tables: ["notes"] })).toContain(
+    '| ~ | 1 | note 1 → a "quoted", text |\n| − | 2 | note 2 |\n| + | 200 | line break \\| pipe |',
+  );
   const changeset = JSON.parse(await write("json")) as { tables: { name: string; rows: RowChangeView[] }[]; schema: unknown[] };
-  expect(changeset.tables.map(({ name, rows }) => [name, rows.length])).toEqual([["notes", 4], ["other", 1]]);
+  expect(changeset.tables.map(({ name, rows }) => [name, rows.length])).toEqual([
+    ["notes", 4],
+    ["other", 1],
+  ]);
   expect(changeset.schema).toHaveLength(1);
   expect(await write("sql")).toMatch(/^-- Turns shop@main into shop@main with unsaved work\n[\s\S]*COMMIT;\n$/);
   await expect(write("sql")).rejects.toMatchObject({ code: "file-exists" });

@@ -57,7 +57,10 @@ test("DIFF-3: rows of pages that left the tree without being written are found",
 
 test("DIFF-3: a dropped table's rows are deleted ones, an added one's inserted", async () => {
   const build = `CREATE TABLE gone (a); ${NUMBERS(2000)} INSERT INTO gone SELECT i FROM n; CREATE TABLE stays (a)`;
-  const { folder, left, right } = twoFiles(build, `DROP TABLE gone; CREATE TABLE come (b); ${NUMBERS(700)} INSERT INTO come SELECT i FROM n`);
+  const { folder, left, right } = twoFiles(
+    build,
+    `DROP TABLE gone; CREATE TABLE come (b); ${NUMBERS(700)} INSERT INTO come SELECT i FROM n`,
+  );
   const rows = rowsOf(await compareFiles(left, right), folder);
   expect(rows["gone"]).toHaveLength(2000);
   expect(rows["come"]).toHaveLength(700);
@@ -107,9 +110,15 @@ test("DIFF-5: rows are matched by primary key, else by UNIQUE, else as wholes wi
 });
 
 test("DIFF-5: a key is compared as its collation does, and a change of case alone is a change of the row", async () => {
-  const build = "CREATE TABLE t (a TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; CREATE TABLE u (a TEXT COLLATE RTRIM UNIQUE NOT NULL, v); INSERT INTO t VALUES ('abc', 1); INSERT INTO u VALUES ('x', 1)";
-  const { folder, left, right } = twoFiles(build, "UPDATE t SET a = 'ABC'; UPDATE u SET a = 'x  '");
+  const build =
+    "CREATE TABLE t (a TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; CREATE TABLE u (a TEXT COLLATE RTRIM UNIQUE NOT NULL, v); INSERT INTO t VALUES ('abc', 1); INSERT INTO u VALUES ('x', 1); CREATE TABLE n (a TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO n VALUES ('a', 1), ('a' || char(0) || 'x', 1), ('ab', 1); CREATE TABLE m (a TEXT COLLATE NOCASE NOT NULL UNIQUE, v); INSERT INTO m VALUES ('a' || char(0) || 'x', 1)";
+  const { folder, left, right } = twoFiles(
+    build,
+    "UPDATE t SET a = 'ABC'; UPDATE u SET a = 'x  '; UPDATE n SET v = 2; UPDATE m SET v = 2, a = 'A' || char(0) || 'z'",
+  );
   expect(rowsOf(await compareFiles(left, right), folder)).toEqual({
+    m: ["update t:a\0x|i:1 → t:A\0z|i:2"],
+    n: ["update t:a\0x|i:1 → t:a\0x|i:2", "update t:ab|i:1 → t:ab|i:2", "update t:a|i:1 → t:a|i:2"],
     t: ["update t:abc|i:1 → t:ABC|i:1"],
     u: ["update t:x|i:1 → t:x  |i:1"],
   });
@@ -119,7 +128,10 @@ test("DIFF-5: a table whose order only its program knows is compared by the byte
   const folder = temporaryFolder();
   const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
   // SQLite here has no such collation: the table is made with another one of the same effect, and renamed in the schema.
-  execute(left, `CREATE TABLE t (a TEXT COLLATE BINARY PRIMARY KEY, v) WITHOUT ROWID; ${NUMBERS(2000)} INSERT INTO t SELECT 'k' || i, i FROM n`);
+  execute(
+    left,
+    `CREATE TABLE t (a TEXT COLLATE BINARY PRIMARY KEY, v) WITHOUT ROWID; ${NUMBERS(2000)} INSERT INTO t SELECT 'k' || i, i FROM n`,
+  );
   copyFileSync(left, right);
   execute(right, "UPDATE t SET v = -1 WHERE a = 'k777'; DELETE FROM t WHERE a = 'k5'; INSERT INTO t VALUES ('new', 0)");
   for (const path of [left, right])
@@ -138,7 +150,10 @@ test("DIFF-5: a table whose order only its program knows is compared by the byte
 test("DIFF-18: what is read follows what changed, not the size of the database", async () => {
   const build = `CREATE TABLE t (id INTEGER PRIMARY KEY, note TEXT); ${NUMBERS(150_000)} INSERT INTO t SELECT i, 'some note number ' || i FROM n;
     CREATE TABLE keyed (k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO keyed SELECT note, id FROM t WHERE id < 50000; CREATE INDEX t_note ON t (note)`;
-  const { left, right } = twoFiles(build, "UPDATE t SET note = 'x' WHERE id IN (10, 75000, 149000); UPDATE keyed SET v = 0 WHERE k = 'some note number 4321'");
+  const { left, right } = twoFiles(
+    build,
+    "UPDATE t SET note = 'x' WHERE id IN (10, 75000, 149000); UPDATE keyed SET v = 0 WHERE k = 'some note number 4321'",
+  );
   const [a, b] = [filePages(left), filePages(right)];
   let reads = 0;
   const counting = (source: PageSource): PageSource => ({
@@ -149,7 +164,12 @@ test("DIFF-18: what is read follows what changed, not the size of the database",
       source.readPages(first, buffer);
     },
   });
-  const diff = await compareDatabases(new DatabasePages("left", counting(a)), new DatabasePages("right", counting(b)), differingPagesOf(a, b), {});
+  const diff = await compareDatabases(
+    new DatabasePages("left", counting(a)),
+    new DatabasePages("right", counting(b)),
+    differingPagesOf(a, b),
+    {},
+  );
   expect(Object.values(rowsOf(diff, temporaryFolder())).flat()).toHaveLength(4);
   expect(a.pageCount).toBeGreaterThan(2500);
   expect(reads).toBeLessThan(120);
@@ -161,7 +181,10 @@ test("DIFF-19: states of different page size and encoding are compared in full, 
   const content = `CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, r REAL); CREATE TABLE w (a TEXT COLLATE NOCASE, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE k (a);
     ${NUMBERS(3000)} INSERT INTO t SELECT i, 'Zeile ' || i || ' äöü 💾', i / 4.0 FROM n; INSERT INTO w SELECT a, id FROM t; INSERT INTO k SELECT a FROM t`;
   execute(left, `PRAGMA page_size = 1024; PRAGMA encoding = 'UTF-8'; ${content}`);
-  execute(right, `PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-16le'; ${content}; UPDATE t SET a = 'anders' WHERE id = 7; DELETE FROM w WHERE b = 9; INSERT INTO k VALUES ('neu')`);
+  execute(
+    right,
+    `PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-16le'; ${content}; UPDATE t SET a = 'anders' WHERE id = 7; DELETE FROM w WHERE b = 9; INSERT INTO k VALUES ('neu')`,
+  );
   const diff = await compareFiles(left, right);
   expect([diff.comparison, diff.changedPages]).toEqual(["full", null]);
   expect(diff.schema.map(({ name, left: before, right: after }) => [name, before, after])).toEqual([

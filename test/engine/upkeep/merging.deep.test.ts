@@ -1,4 +1,4 @@
-/** Ten thousand checkpoints of one page each, made through the engine's parts: a client and its file would take minutes. */
+/** Long histories and large pages, made through the engine's parts: a client and its file would take minutes. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,11 +17,14 @@ import { ProcessLock } from "#engine/io/process-lock.ts";
 import { LocalObjectStore } from "#engine/objects/local-object-store.ts";
 import { encodeDelta } from "#engine/segments/encode-delta.ts";
 import { FrameCache } from "#engine/segments/frame-cache.ts";
+import { mergeSegments } from "#engine/segments/merge-segments.ts";
+import { SegmentReader } from "#engine/segments/segment-reader.ts";
 import { writeBase, type WrittenVersion } from "#engine/segments/write-base.ts";
 import { openStore } from "#engine/store.ts";
 import { Activity } from "#engine/upkeep/activity.ts";
 import { Merger } from "#engine/upkeep/merger.ts";
 import { editPage, makePage, makeRandom } from "../../support/random-pages.ts";
+import { SegmentVersions, sourceOf } from "../../support/segment-versions.ts";
 
 const VERSIONS = Number(process.env["COPPICE_MERGE_VERSIONS"] ?? 10_000);
 const MEGABYTES = Number(process.env["COPPICE_MERGE_MEGABYTES"] ?? 20);
@@ -185,3 +188,60 @@ test("MERGE-16: ten thousand checkpoints leave chains of at most 46 deltas, writ
   expect(report.problems).toEqual([]);
   await store.close();
 }, 600_000);
+
+function tail(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => 16_381 + index);
+}
+
+test("MERGE-3: ranges that grow and shrink over the lock page are merged, with pages of 64 KiB", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coppice-lock-page-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const size = 65_536;
+  const versions = new SegmentVersions(folder);
+  const random = makeRandom(64);
+  // A gigabyte of the same page, and pages of their own around the one at 1 GiB, which is number 16,385.
+  const filler = makePage(random, size, 9);
+  const page = (number: number): Uint8Array => makePage(random, size, number);
+  const first = Array.from({ length: 16_380 }, (_, index) => (index < 3 ? page(index + 1) : filler));
+  const grown = [...first, ...Array.from({ length: 10 }, (_, index) => page(16_381 + index))];
+  const edited = grown.with(4, page(5)).with(16_383, page(16_384)).with(16_385, page(16_386));
+  const cut = edited.slice(0, 16_383);
+  const again = [...cut, ...Array.from({ length: 5 }, (_, index) => page(16_384 + index))];
+  await versions.addBase(sourceOf(first));
+  await versions.addDelta(1, grown, tail(10));
+  await versions.addDelta(2, edited, [5, 16_384, 16_386]);
+  await versions.addDelta(3, cut, []);
+  await versions.addDelta(4, again, tail(8));
+  const own = new Map(versions.records);
+  for (const [from, to, state] of [
+    [1, 3, edited],
+    [1, 5, again],
+    [3, 5, again],
+  ] as const) {
+    const { parts, written } = versions;
+    const covers = [];
+    for (let version = from + 1; version <= to; version += 1) {
+      const record = own.get(version);
+      if (record) covers.push(await SegmentReader.open(parts.native, parts.objects, record));
+    }
+    const checksum = (version: number): Uint8Array => written.get(version)?.checksum ?? new Uint8Array(0);
+    const order = { before: await versions.chain(from), beforeChecksum: checksum(from), covers, checksum: checksum(to), level: 1 };
+    const merged = await mergeSegments(order, parts, () => Promise.resolve());
+    if (merged === "rewrite") throw new Error("few pages changed");
+    versions.records.set(to, {
+      ...(await merged.publish()).segment,
+      database: 1 as DatabaseId,
+      to: to as VersionNumber,
+      from: from as VersionNumber,
+    });
+    const chain = await versions.chain(to);
+    expect(chain.segments.length).toBe(from === 3 ? 3 : 2);
+    expect(chain.pageCount).toBe(state.length);
+    for (const number of [1, 5, 6, ...tail(state.length - 16_380)]) {
+      const found = new Uint8Array(size);
+      chain.readPages(number, found);
+      const expected = number === 16_385 ? new Uint8Array(size) : (state[number - 1] ?? new Uint8Array(0));
+      expect(Buffer.compare(found, expected), `page ${number} of v${to}`).toBe(0);
+    }
+  }
+}, 300_000);

@@ -213,6 +213,7 @@ test("MERGE-12: a merge that fails fails no verb, is told by status, and is made
   faulty.fail(null);
   await store.gc({ dryRun: false });
   expect(segmentsOf(store).filter(({ version, level }) => version === 5 && level > 0)).toHaveLength(1);
+  expect((await store.status({})).warnings).toEqual([]);
   expect((await store.verify({})).problems).toEqual([]);
 }, 60_000);
 

@@ -1,0 +1,66 @@
+/** SQLite connections of the process that runs SQL for others: opened for one job, closed after it. */
+import Database from "better-sqlite3";
+import type { ErrorCode } from "#shared/error-codes.ts";
+import { EngineError } from "../io/errors.ts";
+import { nodeDisk } from "../io/node-disk.ts";
+import type { TextEncoding } from "../format/sqlite-header.ts";
+import type { Opening } from "./query-protocol.ts";
+
+export interface OpenedFile {
+  readonly database: Database.Database;
+  readonly encoding: TextEncoding;
+}
+
+const CODES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
+  ["SQLITE_CORRUPT", "database-corrupt"],
+  ["SQLITE_NOTADB", "database-corrupt"],
+  ["SQLITE_IOERR_SHORT_READ", "database-corrupt"],
+  ["SQLITE_FULL", "disk-full"],
+  ["SQLITE_CANTOPEN", "file-not-found"],
+  ["SQLITE_PERM", "permission-denied"],
+  ["SQLITE_BUSY", "checkout-busy"],
+  ["SQLITE_PROTOCOL", "checkout-busy"],
+  ["SQLITE_IOERR", "io-failed"],
+];
+
+/**
+ * A connection that can write, and does not, leaves a file in WAL mode as it found it: SQLite makes the `-wal` and `-shm`
+ * files and removes them again. One that cannot write leaves them there. Where the WAL holds something it is the other
+ * way round: the first would move it into the file when it is closed, under whoever looks at the file for changes.
+ */
+function opensReadOnly({ path, isShared }: Opening): boolean {
+  return !isShared || (nodeDisk.stat(`${path}-wal`)?.size ?? 0) > 0;
+}
+
+/**
+ * Runs `act` on the file. Statements are compiled as any program of SQLite's would: triggers are not recursive. Foreign
+ * keys are enforced, as they are in the programs that people edit with. SQLite's defensive mode is on and extensions
+ * cannot be loaded. What SQLite says becomes an `EngineError`: `sql-failed` and those of `CODES`.
+ */
+export async function withDatabase<T>(opening: Opening, mode: "read" | "write", act: (file: OpenedFile) => T | Promise<T>): Promise<T> {
+  let database: Database.Database | null = null;
+  try {
+    const readonly = mode === "read" && opensReadOnly(opening);
+    database = new Database(opening.path, { fileMustExist: true, readonly, timeout: opening.busyMs });
+    if (mode === "read") database.pragma("query_only = ON");
+    database.pragma("recursive_triggers = OFF");
+    const encoding = database.pragma("encoding", { simple: true }) as TextEncoding;
+    return await act({ database, encoding });
+  } catch (error) {
+    throw toSqlError(error, opening.path);
+  } finally {
+    if (database?.inTransaction) database.exec("ROLLBACK");
+    database?.close();
+  }
+}
+
+/** Everything else comes back as it is. */
+export function toSqlError(error: unknown, path: string): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  const [, code] = CODES.find(([prefix]) => error.code.startsWith(prefix)) ?? [];
+  return new EngineError(code ?? "sql-failed", error.message, {
+    cause: error,
+    retryable: code === "checkout-busy",
+    details: { path, found: error.code },
+  });
+}
