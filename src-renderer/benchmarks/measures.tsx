@@ -178,7 +178,7 @@ const SeriesRow = memo(function SeriesRow(props: SeriesRowProps) {
           className="name-cut flex h-row w-full items-center gap-1.5 px-3 text-left text-sm focus-visible:-outline-offset-2"
         >
           <span className="name-cut">{series.title}</span>
-          {props.note === null ? null : <span className="name-cut text-xs text-ink-3"> · {props.note}</span>}
+          {props.note === null ? null : <span className="name-cut shrink-9 text-xs text-ink-3"> · {props.note}</span>}
           {measuring ? (
             <LoaderCircle size={12} aria-label="being measured" className="shrink-0 animate-[turn_1s_linear_infinite] text-accent" />
           ) : null}

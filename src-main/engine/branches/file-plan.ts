@@ -33,6 +33,7 @@ import {
   decodePatch,
   holdFile,
   placeFile,
+  retireFile,
   unsavedWork,
   type DecodedPatch,
   type FileChange,
@@ -149,14 +150,13 @@ export class FilePlan {
     const { catalog, disk } = this.#parts;
     switch (effect.kind) {
       case "bring": {
-        const content =
-          saved === null ? effect.version : typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? effect.version);
+        const content = storedVersion(saved, operation) ?? effect.version;
         if (file) return bringFileTo(this.#parts, file, { content, version: effect.version, base: effect.base }, work, decoded);
         catalog.setFact(place.branch.id, { base: effect.base, content: effect.version, fingerprint: null });
         return "none";
       }
       case "retire":
-        if (file) await file.held.remove();
+        if (file) await retireFile(this.#parts, file, storedVersion(saved, operation) ?? file.fact.content);
         return "none";
       case "revive": {
         const fact = catalog.fact(place.branch.id);
@@ -172,6 +172,11 @@ export class FilePlan {
         return "none";
     }
   }
+}
+
+/** What the file held when the operation committed, as it is stored now; null where nothing was looked at. */
+function storedVersion(saved: VersionRef | null, operation: OperationRecord): VersionNumber | null {
+  return saved === null || typeof saved === "number" ? saved : (operation.newVersions[saved.new] ?? null);
 }
 
 /** One effect a branch. */

@@ -94,6 +94,29 @@ export class WarmPool {
     this.#schedule(database);
   }
 
+  /** Whether a file of this version that nobody needs any more is worth keeping. */
+  wants(version: VersionRecord): boolean {
+    const uid = this.#uidOf(version.database);
+    const bytes = version.pageSize * version.pageCount;
+    if (uid === null || bytes === 0 || bytes > this.budget().bytes) return false;
+    return this.#hot.has(version.database) || this.#ready.list(uid).length < LIMITS.readyCopies;
+  }
+
+  /** Keeps a finished file of this version; it is gone from `path` whatever happens. */
+  recycle(version: VersionRecord, path: string): void {
+    const uid = this.#uidOf(version.database);
+    try {
+      if (uid === null) return;
+      this.#evict(this.budget().bytes - version.pageSize * version.pageCount);
+      this.#ready.add(uid, version.number, path);
+    } catch (error) {
+      // Only kept to save time later.
+      if (!(error instanceof EngineError)) throw error;
+    } finally {
+      this.#parts.disk.remove(path);
+    }
+  }
+
   /** Bytes that ready files may take. */
   budget(): { readonly bytes: number; readonly isDefault: boolean } {
     const { disk, paths } = this.#parts;

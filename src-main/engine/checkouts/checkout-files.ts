@@ -65,6 +65,11 @@ export interface HeldCheckout {
   swap(finished: string): Promise<string | null>;
   /** Removes the file and its side files. Mode "exclusive" only; only `release` may follow. */
   remove(): Promise<void>;
+  /**
+   * As `remove`, but the file itself goes to `to`, on the same filesystem, where it belongs to nobody: true then. False, and
+   * the file is gone, when something else may still lead to it: another name, a link, a program that just opened it.
+   */
+  retire(to: string): Promise<boolean>;
   /** Moves the file to where there is none (`file-exists` otherwise); the hold goes with it. Mode "exclusive" only. */
   moveTo(path: string): Promise<void>;
   /**

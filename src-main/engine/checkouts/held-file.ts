@@ -4,7 +4,7 @@ import type { CheckoutChanges, HeldCheckout, KnownContent } from "./checkout-fil
 import { CheckoutView } from "./checkout-view.ts";
 import { detectChanges } from "./detect-changes.ts";
 import { takeFingerprint } from "./fingerprint.ts";
-import { foldPatch, moveFile, removeFile, swapFile, type ReplaceContext } from "./replace-file.ts";
+import { foldPatch, moveFile, removeFile, retireFile, swapFile, type ReplaceContext } from "./replace-file.ts";
 import { Shadow } from "./shadow.ts";
 import type { CheckoutLock } from "./sqlite-locks.ts";
 import { writePatch, type FileShape, type Patch, type WrittenPatch } from "./write-patch.ts";
@@ -96,6 +96,17 @@ export class HeldFile implements HeldCheckout {
     shadow?.remove();
     // A link that led there leads nowhere now.
     if (this.#path !== this.#real) this.#context.disk.remove(this.#path);
+  }
+
+  async retire(to: string): Promise<boolean> {
+    const isOnlyName = this.#path === this.#real && this.#context.disk.statFile(this.#lock.file).links === 1;
+    if (!isOnlyName) {
+      await this.remove();
+      return false;
+    }
+    this.#begin("exclusive");
+    this.#shadow()?.remove();
+    return retireFile(this.#context, this.#real, this.#lock, to);
   }
 
   async moveTo(path: string): Promise<void> {

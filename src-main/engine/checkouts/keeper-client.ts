@@ -233,6 +233,10 @@ class KeeperHold implements HeldCheckout {
     await this.#replace("remove", { hold: this.#hold });
   }
 
+  retire(to: string): Promise<boolean> {
+    return this.#replace("retire", { hold: this.#hold, to });
+  }
+
   async moveTo(path: string): Promise<void> {
     await this.#replace("moveTo", { hold: this.#hold, path });
     this.#path = path;
@@ -257,7 +261,10 @@ class KeeperHold implements HeldCheckout {
     }
   }
 
-  #replace<K extends "fold" | "swap" | "remove" | "moveTo">(call: K, input: KeeperCalls[K]["input"]): Promise<KeeperCalls[K]["output"]> {
+  #replace<K extends "fold" | "swap" | "remove" | "retire" | "moveTo">(
+    call: K,
+    input: KeeperCalls[K]["input"],
+  ): Promise<KeeperCalls[K]["output"]> {
     this.#look = null;
     return this.#keeper.call(call, input);
   }

@@ -50,6 +50,7 @@ export interface KeeperCalls {
   fold: { input: { hold: HoldId; written: WrittenPatch }; output: string | null };
   swap: { input: { hold: HoldId; finished: string }; output: string | null };
   remove: { input: { hold: HoldId }; output: null };
+  retire: { input: { hold: HoldId; to: string }; output: boolean };
   moveTo: { input: { hold: HoldId; path: string }; output: null };
   fingerprint: { input: { hold: HoldId }; output: string | null };
   release: { input: { hold: HoldId }; output: null };

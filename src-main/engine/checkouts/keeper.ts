@@ -70,6 +70,7 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
       held(hold)
         .checkout.remove()
         .then(() => null),
+    retire: async ({ hold, to }) => held(hold).checkout.retire(to),
     moveTo: async ({ hold, path }) =>
       held(hold)
         .checkout.moveTo(path)

@@ -170,6 +170,18 @@ export function moveFile(context: ReplaceContext, path: string, lock: CheckoutLo
   disk.rename(path, to);
 }
 
+/**
+ * Moves a file away for other use; false, with nothing at `to`, when a client opened it just before: it would write into what
+ * becomes somebody else's file. Once it is moved nobody can open it any more, so looking after that is enough.
+ */
+export function retireFile(context: ReplaceContext, path: string, lock: CheckoutLock, to: string): boolean {
+  moveFile(context, path, lock, to);
+  reach("retire:moved");
+  if (findOthers(context, to, lock.file).length === 0) return true;
+  context.disk.remove(to);
+  return false;
+}
+
 /** A hold can last, and a client that opens the file meanwhile waits for its lock: it would wait on a file without a name. */
 function refuseOthers(context: LockContext, path: string, file: FileDescriptor): void {
   const holders = findOthers(context, path, file);

@@ -22,6 +22,8 @@ export interface DirtyPages {
   readonly isBlind: boolean;
 }
 
+const HEARTBEAT_PAGES = 64;
+
 interface Side {
   readonly tree: Tree;
   readonly height: number;
@@ -29,14 +31,15 @@ interface Side {
   level: readonly number[];
 }
 
-export function findCandidates(left: Tree, right: Tree, dirty: DirtyPages): Candidates {
+/** Yields now and then, so that the caller can let others run. Throws `database-corrupt`. */
+export function* findCandidates(left: Tree, right: Tree, dirty: DirtyPages): Generator<null, Candidates> {
   const sides = [startSide(left), startSide(right)] as const;
   const [a, b] = sides;
   for (let height = Math.max(a.height, b.height); height >= 0; height -= 1) {
     for (const side of sides) if (side.height === height) side.level = [side.tree.root];
     const [inA, inB] = [pagesOf(a), pagesOf(b)];
     const isSame = (page: number): boolean => inA.has(page) && inB.has(page) && !dirty.pages.has(page) && !(dirty.isBlind && height > 0);
-    for (const side of sides) keep(side, isSame, height);
+    for (const side of sides) yield* keep(side, isSame, height);
   }
   return { left: a.kept, right: b.kept };
 }
@@ -52,13 +55,14 @@ function pagesOf({ level, tree }: Side): Pages {
 }
 
 /** Keeps the pages of this level that differ, and goes on to their children. */
-function keep(side: Side, isSame: (page: number) => boolean, height: number): void {
+function* keep(side: Side, isSame: (page: number) => boolean, height: number): Generator<null, void> {
   const { pages } = side.tree;
   const children: number[] = [];
   for (const number of side.level) {
     if (isSame(number)) continue;
     if (!side.kept.add(number)) pages.failAt(number)(`a second way to it from page ${side.tree.root}`, "one");
     if (height === 0) continue;
+    if (side.kept.size % HEARTBEAT_PAGES === 0) yield null;
     const page = pages.page(number);
     if (page.isLeaf) pages.failAt(number)("a leaf", "an interior page");
     for (let index = 0; index < page.childCount; index += 1) children.push(page.childAt(index));

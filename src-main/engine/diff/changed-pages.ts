@@ -3,6 +3,9 @@
  * looked into because something below them differs.
  */
 import { looksLikeBtreePage } from "../format/btree-page.ts";
+import { EngineError } from "../io/errors.ts";
+import type { Work } from "../segments/page-source.ts";
+import { breathe } from "../transfer/long-work.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import type { DatabasePages } from "./database-pages.ts";
 import { PointerMap, readFreePages } from "./free-pages.ts";
@@ -12,6 +15,9 @@ import { pathTo, type OrderedTree } from "./tree-seek.ts";
 
 /** Beyond this share of all pages it is cheaper to look into every interior page than to seek each changed one's tree. */
 const SEEK_SHARE_MAX = 1 / 16;
+
+/** Pages looked at between two breaths. */
+const CHUNK_PAGES = 64;
 
 /** Pages by what they are in one state. */
 export class PageRoles {
@@ -54,10 +60,12 @@ export class ChangedPages {
   readonly overwritten: PageSet;
   readonly #trees: readonly OrderedTree[];
   readonly #marked: PageSet;
-  #isBlind: boolean;
+  #isBlind = false;
 
-  /** `numbers`: pages that differ. `trees`: every table's tree of the right state whose order is known. */
-  constructor(left: DatabasePages, right: DatabasePages, numbers: readonly number[], trees: readonly OrderedTree[]) {
+  /** Neighbouring pages are often of one tree: the last one is tried first. */
+  #lastTree: OrderedTree | null = null;
+
+  private constructor(left: DatabasePages, right: DatabasePages, trees: readonly OrderedTree[]) {
     const pageCount = Math.max(left.pageCount, right.pageCount);
     this.left = new PageRoles(left);
     this.right = new PageRoles(right);
@@ -66,20 +74,34 @@ export class ChangedPages {
     this.overwritten = new PageSet(pageCount);
     this.#marked = new PageSet(pageCount);
     this.#trees = trees;
+  }
+
+  /** `numbers`: pages that differ. `trees`: every table's tree of the right state whose order is known. Throws `cancelled`. */
+  static async read(
+    left: DatabasePages,
+    right: DatabasePages,
+    numbers: readonly number[],
+    trees: readonly OrderedTree[],
+    work: Work,
+  ): Promise<ChangedPages> {
+    const pages = new ChangedPages(left, right, trees);
     const fits = numbers.length <= left.pagesKept;
-    for (const chunk of chunksOf(numbers)) {
+    pages.#isBlind = numbers.length > Math.max(left.pageCount, right.pageCount) * SEEK_SHARE_MAX;
+    for (let index = 0; index < numbers.length; index += CHUNK_PAGES) {
+      const chunk = numbers.slice(index, index + CHUNK_PAGES);
+      await breathe(work);
       right.prefetch(chunk);
       // A changed page is stored against what it was: what the right side needed is at hand now.
       if (fits) left.prefetch(chunk);
-      for (const number of chunk) this.#note(number);
+      for (const number of chunk) pages.#note(number);
     }
-    this.#isBlind = this.changed.size > pageCount * SEEK_SHARE_MAX;
-    if (!this.#isBlind) this.#markAll();
+    return pages;
   }
 
   #note(number: number): void {
     this.changed.add(number);
     this.#marked.add(number);
+    if (this.right.isBtree(number)) this.mark(number);
     if (!this.right.isOverflow(number)) return;
     this.overflow.add(number);
     if (this.left.isOverflow(number)) this.overwritten.add(number);
@@ -93,22 +115,17 @@ export class ChangedPages {
   mark(pageNumber: number): void {
     this.#marked.add(pageNumber);
     if (this.#isBlind) return;
-    const page = this.right.pages.page(pageNumber);
-    const path = this.#findPath(pageNumber);
-    // A page of rows that no tree leads to: the keys are not in order, so nothing is concluded from where they are.
-    if (path === null) this.#isBlind ||= page.isTable;
-    else for (const number of path) this.#marked.add(number);
-  }
-
-  #markAll(): void {
-    for (const number of this.changed) {
-      if (this.#isBlind) return;
-      if (this.right.isBtree(number)) this.mark(number);
+    try {
+      const path = this.#findPath(pageNumber);
+      // A page of rows that no tree leads to: the keys are not in order, so nothing is concluded from where they are.
+      if (path === null) this.#isBlind = this.right.pages.page(pageNumber).isTable;
+      else for (const number of path) this.#marked.add(number);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "database-corrupt") throw error;
+      // Who reads that tree says what is wrong with it.
+      this.#isBlind = true;
     }
   }
-
-  /** Neighbouring pages are often of one tree: the last one is tried first. */
-  #lastTree: OrderedTree | null = null;
 
   #findPath(pageNumber: number): number[] | null {
     const page = this.right.pages.page(pageNumber);
@@ -125,10 +142,4 @@ export class ChangedPages {
     }
     return null;
   }
-}
-
-const CHUNK_PAGES = 256;
-
-function* chunksOf(numbers: readonly number[]): Generator<readonly number[]> {
-  for (let index = 0; index < numbers.length; index += CHUNK_PAGES) yield numbers.slice(index, index + CHUNK_PAGES);
 }

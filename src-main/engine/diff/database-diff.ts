@@ -65,7 +65,7 @@ export async function compareDatabases(
   const pairs = pairObjects(states.left.schema, states.right.schema, numbers !== null);
   const tablePairs = pairs.filter(({ left: a, right: b }) => isStored(a ?? b));
   const keys = keyedTrees(states.right);
-  const changes = numbers && new ChangedPages(left, right, numbers, [...rowidTrees(states.right, keys), ...keys.values()]);
+  const changes = numbers && (await ChangedPages.read(left, right, numbers, [...rowidTrees(states.right, keys), ...keys.values()], work));
   const found = changes ? await findShared(changes, tablePairs, keys, work) : new Map<ObjectPair, SharedPages>();
   const open = tablePairs.filter((pair) => mayDiffer(pair, found.get(pair) ?? null));
   const tables = describeTables(states, open, found);
@@ -152,17 +152,22 @@ async function findAllCandidates(
     if (!left || !right || left.isTable !== right.isTable) continue;
     const isOrderKnown = right.isTable || keyed.has(right.root);
     const dirty = isOrderKnown ? changes.dirty : { ...changes.dirty, isBlind: true };
-    const candidates = tryCandidates(left, right, dirty);
+    const candidates = await tryCandidates(left, right, dirty, work);
     if (candidates) found.set(pair, { changes, candidates });
   }
   return found;
 }
 
 /** Null for a damaged tree: who compares it says so. */
-function tryCandidates(left: Tree, right: Tree, dirty: ChangedPages["dirty"]): Candidates | null {
+async function tryCandidates(left: Tree, right: Tree, dirty: ChangedPages["dirty"], work: Work): Promise<Candidates | null> {
   if (left.root === right.root && !dirty.isBlind && !dirty.pages.has(left.root)) return { left: new PageSet(0), right: new PageSet(0) };
   try {
-    return findCandidates(left, right, dirty);
+    const search = findCandidates(left, right, dirty);
+    for (;;) {
+      const step = search.next();
+      if (step.done) return step.value;
+      await breathe(work);
+    }
   } catch (error) {
     if (error instanceof EngineError && error.code === "database-corrupt") return null;
     throw error;

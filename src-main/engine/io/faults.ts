@@ -27,6 +27,7 @@ export const FAULT_POINTS = [
   "merge:committed",
   "pool:filled",
   "pool:taken",
+  "retire:moved",
   "gc:committed",
   "gc:file-removed",
 ] as const;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LIMITS } from "#shared/limits.ts";
@@ -219,3 +219,28 @@ async function reopen(store: Store): Promise<Store> {
   onTestFinished(() => again.close());
   return again;
 }
+
+test("POOL-9: the file of a destroyed branch serves the next one, and undo gives it back with its unsaved work", async () => {
+  const { store } = await makeShop();
+  const first = await forkAndOpen(store, "first");
+  execute(first.path, "UPDATE notes SET text = 'unsaved' WHERE id = 5");
+  const destroyed = await store.destroy({ database: "shop", branch: "first" });
+  expect([statSync(first.path, { throwIfNoEntry: false }), await readyFiles(store)]).toEqual([undefined, 1]);
+  const second = await forkAndOpen(store, "second");
+  expect(second.checkout).toMatch(/^from the warm pool, patched \d+ pages?$/);
+  expect(query(second.path, "SELECT text FROM notes WHERE id = 5")).toEqual([["note 5"]]);
+  expect(query(second.path, "PRAGMA integrity_check")).toEqual([["ok"]]);
+  expect((await store.branch({ database: "shop", branch: "second" })).checkout.state).toBe("clean");
+  await store.undo({ operation: destroyed.operation?.id });
+  expect(query(first.path, "SELECT text FROM notes WHERE id = 5")).toEqual([["unsaved"]]);
+  expect((await store.verify({})).problems).toEqual([]);
+});
+
+test("POOL-9: a file that has another name as well is not kept", async () => {
+  const { store, folder } = await makeShop();
+  const { path } = await forkAndOpen(store, "linked");
+  linkSync(path, join(folder, "mine.db"));
+  await store.destroy({ database: "shop", branch: "linked" });
+  expect(await readyFiles(store)).toBe(0);
+  expect(query(join(folder, "mine.db"), "SELECT count(*) FROM notes")).toEqual([[100]]);
+});

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { DiffSideInput, DiffView, RowChangeView, TableCounts } from "#shared/diff-views.ts";
@@ -110,6 +110,45 @@ test("DIFF-14: unsaved work while another program writes is refused as busy", { 
   });
   await client.stop();
   expect(await summaryOf(store, HEAD, UNSAVED)).toBe("+0 -1 ~0");
+});
+
+test("DIFF-19: unsaved work that gave the file another page size is compared in full", async () => {
+  const { store, main } = await makeShop();
+  execute(
+    main,
+    "PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL; UPDATE notes SET text = 'x' WHERE id = 3",
+  );
+  expect(await store.openDiff({ left: HEAD, right: UNSAVED })).toMatchObject({
+    comparison: "full",
+    changedPages: null,
+    right: { pageSize: 8192 },
+  });
+  expect(await summaryOf(store, HEAD, UNSAVED)).toBe("+0 -0 ~1");
+});
+
+test("DIFF-9: a damaged table is said to be so, and the others are counted", async () => {
+  const { store, folder } = await makeShop();
+  const [left, right] = [join(folder, "left.db"), join(folder, "right.db")];
+  execute(
+    left,
+    "CREATE TABLE bad (id INTEGER PRIMARY KEY, v); CREATE TABLE good (id INTEGER PRIMARY KEY, v); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO bad SELECT i, 'v' || i FROM n; INSERT INTO good SELECT id, v FROM bad",
+  );
+  const leaf = withClient(left, (database) =>
+    Number(database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'bad'").pluck().get()),
+  );
+  copyFileSync(left, right);
+  execute(right, "UPDATE good SET v = 'x' WHERE id = 5; UPDATE bad SET v = 'x' WHERE id = 2999");
+  const file = openSync(right, "r+");
+  // The root says that it has more cells than fit.
+  writeSync(file, Buffer.from([0xff, 0xff]), 0, 2, (leaf - 1) * 4096 + 3);
+  closeSync(file);
+  const { id, tables } = await store.openDiff({ left: { kind: "file", path: left }, right: { kind: "file", path: right } });
+  expect(tables.map(({ name }) => name)).toEqual(["bad", "good"]);
+  expect(await countsOf(store, id)).toMatchObject([
+    { name: "bad", notComparable: expect.stringContaining("cells") },
+    { name: "good", updated: 1, notComparable: null },
+  ]);
+  await expect(store.diffRows({ id, table: "bad" })).rejects.toMatchObject({ code: "database-corrupt" });
 });
 
 test("DIFF-14: what is not there is not found, what cannot be a name or a state is refused", async () => {

@@ -98,3 +98,34 @@ test("SEG-19: whoever stops in the middle leaves nothing in flight", async () =>
   }
   expect(inFlight).toBe(0);
 });
+
+test("SEG-19: wrong arguments of the addon's decoder are refused, and several decodings at once do not meet", async ({ skip }) => {
+  const { decodeFrames } = loadNative();
+  if (decodeFrames === null) return skip("this program lends no zstd");
+  const raw = somePages(16);
+  const frame = compressDeltaFrame(raw, new Uint8Array(0));
+  const frames = () => ({
+    stored: Buffer.concat([new Uint8Array(4), frame]),
+    frameBytes: Uint32Array.of(frame.length),
+    frameRawBytes: raw.length,
+    pageSize: PAGE,
+  });
+  const hashes = new Uint8Array(16 * 16);
+  const wrong = [
+    () => decodeFrames({ ...frames(), pageSize: 0 }, raw.slice(), hashes),
+    () => decodeFrames({ ...frames(), pageSize: 1.5 }, raw.slice(), hashes),
+    () => decodeFrames({ ...frames(), frameRawBytes: 0 }, raw.slice(), hashes),
+    () => decodeFrames({ ...frames(), frameRawBytes: -1 }, raw.slice(), hashes),
+    () => decodeFrames(frames(), raw.slice(1), hashes),
+    () => decodeFrames(frames(), new Uint8Array(0), new Uint8Array(0)),
+    () => decodeFrames(frames(), raw.slice(), hashes.subarray(1)),
+  ];
+  for (const call of wrong) expect(call).toThrow(RangeError);
+  const results = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const pages = new Uint8Array(raw.length);
+      return (await decodeFrames(frames(), pages, new Uint8Array(16 * 16))) && Buffer.compare(pages, raw) === 0;
+    }),
+  );
+  expect(results.every(Boolean)).toBe(true);
+});

@@ -49,8 +49,9 @@ const p50Of = (run: BenchRun, id: string): string => {
   return formatFigure(summarise(samples)?.p50 ?? null, "ms").replace(" ", "");
 };
 
+const limit = (id: string, step: string) => benchSeries(id, { step, group: "Limit", title: "append", samples: [1, 2, 3] });
+
 test("BENCHSCREEN-12: series that are called the same say which step they are of", async () => {
-  const limit = (id: string, step: string) => benchSeries(id, { step, group: "Limit", title: "append", samples: [1, 2, 3] });
   showScreen([
     benchRun("r", { series: [limit("a", "fork"), limit("b", "checkpoint"), benchSeries("c", { title: "fork", samples: [1] })] }),
   ]);
