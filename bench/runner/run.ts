@@ -121,7 +121,10 @@ class SuiteRun {
       filesystem: { type: this.#machine.filesystem, reflink: this.#machine.reflink },
       phase: (name, done = 0, total) => recorder.phase(name, done, total ?? null),
       record: (series, value) => recorder.record(step.id, series, value),
-      fail: (series, error, kind = "error") => recorder.fail(step.id, series, error, kind),
+      fail: (series, error, kind = "error") => {
+        // A call that its process was killed in, because the run was stopped, failed for no reason of its own.
+        if (!signal.aborted) recorder.fail(step.id, series, error, kind);
+      },
       skip: (series, reason) => recorder.skip(step.id, series, reason),
       fact: (label, value, unit = typeof value === "number" ? "count" : "text") => recorder.fact({ step: step.id, label, value, unit }),
       database: (megabytes) => this.#database(megabytes),

@@ -5,10 +5,16 @@ import { nameProblem } from "#shared/ids.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { parseMoment } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
-import { rowTable, type QueryOptions } from "./query-command.ts";
 import { csvLine, isNumber, shownCell } from "./query-cells.ts";
+import { rowTable } from "./query-table.ts";
 import { formatTable, plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
+
+export interface AcrossOptions {
+  readonly on: readonly string[];
+  readonly csv?: boolean;
+  readonly limit?: number;
+}
 
 interface Asked {
   readonly database: string;
@@ -17,7 +23,7 @@ interface Asked {
 }
 
 /** Results in order of the targets, once all are there; those that failed are said, and the program ends with 1. */
-export async function queryAcross(cli: Cli, sql: string, options: QueryOptions & { readonly on: readonly string[] }): Promise<void> {
+export async function queryAcross(cli: Cli, sql: string, options: AcrossOptions): Promise<void> {
   const asked = parsePatterns(options.on);
   if (options.csv && cli.terminal.looks.json) throw new EngineError("bad-argument", "--csv and --json exclude each other");
   if (options.limit !== undefined && options.limit > LIMITS.pageRowsMax)
@@ -83,10 +89,16 @@ function printTables(terminal: Terminal, targets: readonly AcrossTargetView[], a
       if (each.result.truncated) terminal.note(`${label} has more rows: --limit shows up to ${LIMITS.pageRowsMax}`);
     }
   const others = answered.filter(({ result, isSame }) => result.target !== 0 && isSame === false).length;
-  if (answered[0]?.result.target === 0) terminal.note(`${others} of ${plural(answered.length - 1, "state")} differ from ${targets[0]?.label}`);
+  if (answered[0]?.result.target === 0)
+    terminal.note(`${others} of ${plural(answered.length - 1, "state")} differ from ${targets[0]?.label}`);
 }
 
-function oneTable(terminal: Terminal, targets: readonly AcrossTargetView[], columns: readonly string[], results: readonly AlignedResult[]): string {
+function oneTable(
+  terminal: Terminal,
+  targets: readonly AcrossTargetView[],
+  columns: readonly string[],
+  results: readonly AlignedResult[],
+): string {
   const cells = results.map(({ result, positions }) =>
     positions.map((position): DataValue | undefined => (position === null ? undefined : result.rows[0]?.[position])),
   );

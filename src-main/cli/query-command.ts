@@ -7,12 +7,13 @@ import { EngineError } from "#engine/io/errors.ts";
 import { parseCount, parseState, parseTime, type StateTarget } from "./arguments.ts";
 import type { Cli, LongWork } from "./cli.ts";
 import { queryAcross } from "./query-across.ts";
-import { csvLine, isNumber, shownCell } from "./query-cells.ts";
-import { formatTable, plural } from "./table.ts";
+import { csvLine } from "./query-cells.ts";
+import { rowTable } from "./query-table.ts";
+import { plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { printWholeJson } from "./whole-json.ts";
 
-export interface QueryOptions {
+interface QueryOptions {
   readonly on?: readonly string[];
   readonly write?: boolean;
   readonly force?: boolean;
@@ -158,21 +159,6 @@ class TablePrinter implements Printer {
     if (truncated) this.#terminal.note(`There are more rows than these ${plural(this.#rows.length, "row")}: --limit shows more`);
     if (note !== null) this.#terminal.note(note);
   }
-}
-
-/** The header also where there are no rows; numbers to the right; every column, empty ones too. */
-export function rowTable(terminal: Terminal, columns: readonly string[], rows: readonly (readonly DataValue[])[]): string {
-  const heads = columns.map((title, index) => ({
-    title,
-    isKept: true,
-    ...(rows.length > 0 && rows.every((row) => row[index] === null || isNumber(row[index] ?? null)) ? { align: "right" as const } : {}),
-  }));
-  if (rows.length === 0) return terminal.paint("dim", columns.join("  "));
-  return formatTable(
-    terminal,
-    heads,
-    rows.map((row) => row.map(shownCell)),
-  );
 }
 
 class CsvPrinter implements Printer {

@@ -15,7 +15,9 @@ export function formatTable(terminal: Terminal, columns: readonly Column[], rows
   const shown = columns.flatMap((column, index) => {
     // A cell is one line, whatever somebody called themselves.
     const cells = rows.map((row) => makeVisible((row[index] ?? "").replaceAll("\n", "\\n")));
-    return column.isKept || cells.some((cell) => cell !== "") ? [{ ...column, cells, width: Math.max(column.title.length, ...cells.map(widthOf)) }] : [];
+    return column.isKept || cells.some((cell) => cell !== "")
+      ? [{ ...column, cells, width: Math.max(column.title.length, ...cells.map(widthOf)) }]
+      : [];
   });
   const line = (cells: readonly string[]) =>
     shown

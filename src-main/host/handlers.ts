@@ -97,7 +97,9 @@ const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
 
 function nameSide(side: DiffSideInput): string {
   if (side.kind === "file") return side.path;
-  return side.kind === "unsaved" ? `${formatTarget(side)} with unsaved work` : formatTarget(side) + (side.at === undefined ? "" : `@${side.at}`);
+  return side.kind === "unsaved"
+    ? `${formatTarget(side)} with unsaved work`
+    : formatTarget(side) + (side.at === undefined ? "" : `@${side.at}`);
 }
 
 export interface HandlerParts {

@@ -12,7 +12,13 @@ const ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 
 test("CLI-60: query prints tables, numbers to the right, and says what was cut", async () => {
   const { at } = await shop();
-  const ran = await cli(...at, "query", "shop", "SELECT id, text, NULL AS none, x'00ff' AS b, '' AS empty FROM notes WHERE id IN (9, 10); SELECT 1 AS none WHERE 0", "--no-color");
+  const ran = await cli(
+    ...at,
+    "query",
+    "shop",
+    "SELECT id, text, NULL AS none, x'00ff' AS b, '' AS empty FROM notes WHERE id IN (9, 10); SELECT 1 AS none WHERE 0",
+    "--no-color",
+  );
   expect(ran).toEqual({
     code: 0,
     out: "id  text     none  b        empty\n 9  note 9   NULL  x'00ff'\n10  note 10  NULL  x'00ff'\n\nnone\n",
@@ -30,7 +36,10 @@ test("CLI-61: with --csv and --json every row and value arrives exactly", async 
   expect(out.trimEnd().split("\r\n")).toHaveLength(104);
   const result = await cliResult<{ statements: { columns: string[]; rows: unknown[][] }[] }>(...at, "query", "shop", sql);
   expect(result).toMatchObject({
-    statements: [{ columns: ["i", "n", "e", "q", "r"], rows: [[{ integer: "9223372036854775807" }, null, "", 'a,"b', { real: "1.0" }]] }, { columns: ["id"] }],
+    statements: [
+      { columns: ["i", "n", "e", "q", "r"], rows: [[{ integer: "9223372036854775807" }, null, "", 'a,"b', { real: "1.0" }]] },
+      { columns: ["id"] },
+    ],
     transaction: "read",
     before: null,
   });
@@ -81,7 +90,10 @@ test("CLI-64: query --on puts one query to many branches, marks what differs fro
   const csv = await cli(...at, "query", "--on", "shop@try-?", "SELECT 1 AS one", "--csv");
   expect(csv.out).toBe("state,same,one\r\nshop@try-1,1,1\r\nshop@try-2,1,1\r\nshop@try-3,1,1\r\n");
   const json = await cliResult<object>(...at, "query", "--on", "shop@*@v1", "SELECT count(*) AS n FROM notes");
-  expect(json).toMatchObject({ columns: ["n"], results: [{ label: "shop@main@v1", rows: [[100]] }, { isSame: true }, { isSame: true }, { isSame: true }] });
+  expect(json).toMatchObject({
+    columns: ["n"],
+    results: [{ label: "shop@main@v1", rows: [[100]] }, { isSame: true }, { isSame: true }, { isSame: true }],
+  });
 });
 
 test("CLI-65: Ctrl-C ends a query that would not end by itself, and what it began to write is not there", async () => {

@@ -5,14 +5,14 @@
  */
 import { formatTarget, type VersionNumber } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
-import type { AcrossResultView, AcrossTargetView } from "#shared/query-views.ts";
+import type { AcrossResultView, AcrossTargetView, StatementView } from "#shared/query-views.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
 import { staleError } from "../branches/checkpoint.ts";
 import type { Parts } from "../branches/parts.ts";
 import { findBranch, resolveAt, type Place } from "../branches/resolve.ts";
 import { EngineError, toErrorView } from "../io/errors.ts";
 import type { Work } from "../segments/page-source.ts";
-import { collectScript, type CollectedStatement } from "./collect-script.ts";
+import { collectScript } from "./collect-script.ts";
 import { PARALLEL_QUERIES, type QueryChildren } from "./query-children.ts";
 import type { ScriptOrder } from "./query-protocol.ts";
 import { ScratchFile } from "./scratch-file.ts";
@@ -72,7 +72,13 @@ export function findTargets(
 
 function matchingBranches(parts: Parts, database: DatabaseRecord, pattern: string): string[] {
   const fixed = /^[^*?]*/.exec(pattern)?.[0] ?? "";
-  const glob = new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`).replace(/\*+/g, ".*").replaceAll("?", ".")}$`, "u");
+  const glob = new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+      .replace(/\*+/g, ".*")
+      .replaceAll("?", ".")}$`,
+    "u",
+  );
   return parts.catalog.branches.names(database.id, fixed, LIMITS.forkCountMax * 10).filter((name) => glob.test(name));
 }
 
@@ -80,12 +86,16 @@ function matchingBranches(parts: Parts, database: DatabaseRecord, pattern: strin
 export async function askAcross(
   parts: Parts,
   children: QueryChildren,
-  { database, targets, question }: { readonly database: DatabaseRecord; readonly targets: readonly AcrossTarget[]; readonly question: Question },
+  {
+    database,
+    targets,
+    question,
+  }: { readonly database: DatabaseRecord; readonly targets: readonly AcrossTarget[]; readonly question: Question },
   onResult: OnResult,
   work: Work,
 ): Promise<void> {
   const failed: AcrossResultView[] = [];
-  const groups = groupTargets(parts, database, targets, (target, error) => failed.push(failure([target], null, error)[0] ?? never()));
+  const groups = groupTargets(parts, database, targets, (target, error) => failed.push(...failure([target], null, error)));
   await onResult(failed, 0);
   let done = failed.length;
   const workers = Math.min(PARALLEL_QUERIES, groups.length);
@@ -105,10 +115,6 @@ export async function askAcross(
   };
   const ended = await Promise.allSettled(Array.from({ length: workers }, (_, worker) => askShare(worker)));
   for (const each of ended) if (each.status === "rejected") throw each.reason;
-}
-
-function never(): never {
-  throw new Error("a failure of one target is one result");
 }
 
 /** By version, the numbers ascending: neighbours share most. Files with unsaved work come first. */
@@ -173,11 +179,12 @@ async function askGroup(
     if (answer === null || !isAsKnown) {
       const path = await scratch.bring(group.place, group.version, work);
       // In WAL mode, like a branch's file: what SQLite puts beside it goes with the connection.
-      answer = await ask(children, { path, isShared: true }, question, work);
+      answer = await ask(children, { path, isShared: true, isScratch: true }, question, work);
     }
-    const { statement, chars } = answer;
-    if (statement.error) throw new EngineError("sql-failed", statement.error.message, { details: { found: statement.error.code ?? "refused" } });
-    const { columns, rows, truncated, digest } = statement;
+    const { statement, digest, chars } = answer;
+    if (statement.error)
+      throw new EngineError("sql-failed", statement.error.message, { details: { found: statement.error.code ?? "refused" } });
+    const { columns, rows, truncated } = statement;
     const found = {
       version: group.version,
       kind: group.hasUnsaved ? "file" : "version",
@@ -197,10 +204,10 @@ async function askGroup(
 
 async function ask(
   children: QueryChildren,
-  file: { readonly path: string; readonly isShared: boolean },
+  file: Pick<ScriptOrder, "path" | "isShared" | "isScratch">,
   { sql, rowsMax }: Question,
   work: Work,
-): Promise<{ statement: CollectedStatement; chars: number }> {
+): Promise<{ statement: StatementView; digest: string | null; chars: number }> {
   const order: ScriptOrder = {
     ...file,
     busyMs: LIMITS.queryBusyWaitMs,
@@ -211,9 +218,9 @@ async function ask(
     valueBytesMax: LIMITS.queryValueBytesMax,
     withDigest: true,
   };
-  const { statements, chars } = await collectScript(children, order, work);
+  const { statements, digest, chars } = await collectScript(children, order, work);
   const [statement] = statements;
-  if (statement) return { statement, chars };
+  if (statement) return { statement, digest, chars };
   throw new EngineError("bad-argument", "There is no statement to run");
 }
 

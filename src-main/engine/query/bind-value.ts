@@ -24,7 +24,8 @@ export function bindValue(value: DataValue): Binding {
   if ("real" in value) return { sql: "?", value: Number(value.real) };
   if ("text" in value) throw new EngineError("bad-argument", `A text of ${value.bytes} bytes was cut: the whole one is needed here`);
   const bytes = Buffer.from("blob" in value ? value.blob : value.invalidText, "hex");
-  if (bytes.length !== value.bytes) throw new EngineError("bad-argument", `A value of ${value.bytes} bytes was cut: the whole one is needed here`);
+  if (bytes.length !== value.bytes)
+    throw new EngineError("bad-argument", `A value of ${value.bytes} bytes was cut: the whole one is needed here`);
   // The plus takes away the affinity that a cast has.
   return { sql: "blob" in value ? "?" : "+CAST(? AS TEXT)", value: bytes };
 }

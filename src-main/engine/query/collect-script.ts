@@ -4,12 +4,10 @@ import type { Work } from "../segments/page-source.ts";
 import type { QueryChildren } from "./query-children.ts";
 import type { ScriptOrder, ScriptOutcome } from "./query-protocol.ts";
 
-export interface CollectedStatement extends StatementView {
-  readonly digest: string | null;
-}
-
 export interface CollectedScript {
-  readonly statements: CollectedStatement[];
+  readonly statements: StatementView[];
+  /** Of the last statement, where digests were asked for. */
+  readonly digest: string | null;
   readonly unlisted: number;
   readonly outcome: ScriptOutcome;
   /** Characters of all rows, about. */
@@ -18,7 +16,8 @@ export interface CollectedScript {
 
 /** Runs a script and keeps what its statements found: of the first thousand, and of the one that failed. */
 export async function collectScript(children: QueryChildren, order: ScriptOrder, work: Work): Promise<CollectedScript> {
-  const statements: CollectedStatement[] = [];
+  const statements: StatementView[] = [];
+  let lastDigest: string | null = null;
   let [unlisted, chars] = [0, 0];
   let about: { start: number; end: number; columns: readonly string[] | null } = { start: 0, end: 0, columns: null };
   let rows: (readonly DataValue[])[] = [];
@@ -31,10 +30,11 @@ export async function collectScript(children: QueryChildren, order: ScriptOrder,
       rows.push(...event.rows);
     } else {
       const { truncated, changes, durationMs, error, note, digest } = event;
+      lastDigest = digest;
       const { start, end, columns } = about;
       if (statements.length >= LIMITS.queryStatementsMax && error === null) unlisted += 1;
-      else statements.push({ start, end, columns, rows, truncated, changes, durationMs, error, note, digest });
+      else statements.push({ start, end, columns, rows, truncated, changes, durationMs, error, note });
     }
   });
-  return { statements, unlisted, outcome, chars };
+  return { statements, digest: lastDigest, unlisted, outcome, chars };
 }

@@ -71,7 +71,9 @@ function orderParts(shape: TableShape, order: RowsOrder["order"]): OrderPart[] {
 
 /** Throws `bad-argument`. The rowid counts as one where the table has it. */
 export function findColumn(shape: TableShape, name: string): string {
-  const found = shape.columns.find((column) => column.name === name) ?? shape.columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
+  const found =
+    shape.columns.find((column) => column.name === name) ??
+    shape.columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
   if (found) return found.name;
   const key = shape.key.kind === "rowid" ? shape.key.columns.find((each) => each.toLowerCase() === name.toLowerCase()) : undefined;
   if (key !== undefined) return key;
@@ -105,7 +107,10 @@ function behind(parts: readonly OrderPart[], values: readonly DataValue[], isRev
   if (first && start && start.value !== null && parts.length > 1) {
     const goesUp = first.descending === isReversed;
     if (goesUp || !first.nullable)
-      return { sql: `${first.sql} ${goesUp ? ">=" : "<="} ${start.sql} AND (${alternatives.join(" OR ")})`, values: [start.value, ...bound] };
+      return {
+        sql: `${first.sql} ${goesUp ? ">=" : "<="} ${start.sql} AND (${alternatives.join(" OR ")})`,
+        values: [start.value, ...bound],
+      };
   }
   return { sql: `(${alternatives.join(" OR ")})`, values: bound };
 }

@@ -55,7 +55,8 @@ export class Queries {
 
   async rows(input: RequestInput<"data.rows">, work: PhasedWork): Promise<RequestOutput<"data.rows">> {
     const { table, order, filters, after, before, limit } = input;
-    if (after !== undefined && before !== undefined) throw new EngineError("bad-argument", "Rows are asked for after a place or before one, not both");
+    if (after !== undefined && before !== undefined)
+      throw new EngineError("bad-argument", "Rows are asked for after a place or before one, not both");
     const from = after ?? before;
     return this.#onState(input, work, async ({ view }, opening) => ({
       source: view,
@@ -95,7 +96,7 @@ export class Queries {
     const { statements, unlisted, outcome } = await this.#running(order, before, () => collectScript(this.#children, order, work));
     return {
       source,
-      statements: statements.map(({ digest: _, ...statement }) => statement),
+      statements,
       unlisted,
       before,
       ...outcome,
@@ -145,7 +146,8 @@ export class Queries {
 
   #question(input: RequestInput<"query.across">) {
     const statements = splitSql(input.sql);
-    if (statements.length !== 1) throw new EngineError("bad-argument", `One statement can be put to several states, not ${statements.length}`);
+    if (statements.length !== 1)
+      throw new EngineError("bad-argument", `One statement can be put to several states, not ${statements.length}`);
     refuseForeignFiles(input.sql, statements);
     const database = findDatabase(this.#parts, input.database);
     const targets = findTargets(this.#parts, database, input);
@@ -229,4 +231,3 @@ function refuseWriting(input: RequestInput<"query.run">, { place, view }: QueryS
     });
   guardProtected(place, "SQL that writes", input.force);
 }
-

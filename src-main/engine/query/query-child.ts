@@ -13,10 +13,12 @@ import { readSchema } from "./read-schema.ts";
 import { countRows, readPage, readValue } from "./read-table.ts";
 import { classify, runScript } from "./run-script.ts";
 
-/** An orphan has another parent than the process that started it. */
+/** An orphan has another parent than the program, which says who it is: it may be gone before this thread has started. */
 const WATCH = `
-  const parent = process.ppid;
-  setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 500);
+  const { workerData } = require("node:worker_threads");
+  const look = () => { if (process.ppid !== workerData) process.kill(process.pid, "SIGKILL"); };
+  look();
+  setInterval(look, 500);
 `;
 
 /** Events without rows that go out before the reader is waited for. */
@@ -56,9 +58,9 @@ function perform(call: QueryCall): Promise<QueryJobs[QueryJobName]["output"]> {
   }
 }
 
-function start(): void {
-  assert(process.send, "it is started by a program");
-  new Worker(WATCH, { eval: true, stdout: false, stderr: false }).unref();
+function start(program: string | undefined): void {
+  assert(process.send && program, "it is started by a program, which names itself");
+  new Worker(WATCH, { eval: true, workerData: Number(program) }).unref();
   process.on("message", (message: QueryMessage) => {
     if ("more" in message) {
       more?.();
@@ -74,4 +76,4 @@ function start(): void {
   process.on("disconnect", () => process.exit(0));
 }
 
-start();
+start(process.argv[2]);

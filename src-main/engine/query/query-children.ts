@@ -24,7 +24,12 @@ export class QueryChildren {
    * Runs one job. Cancelling kills its process: `cancelled`. Errors: those of the job, `worker-died` when the process
    * ends by itself.
    */
-  async run<K extends QueryJobName>(job: K, input: QueryJobs[K]["input"], work: Work = {}, onEvent?: OnEvent): Promise<QueryJobs[K]["output"]> {
+  async run<K extends QueryJobName>(
+    job: K,
+    input: QueryJobs[K]["input"],
+    work: Work = {},
+    onEvent?: OnEvent,
+  ): Promise<QueryJobs[K]["output"]> {
     const child = await this.#take(work);
     try {
       return (await child.run({ job, input } as QueryMessage, work, onEvent)) as QueryJobs[K]["output"];
@@ -44,20 +49,12 @@ export class QueryChildren {
   }
 
   async #take(work: Work): Promise<QueryChild> {
-    while (this.#busy.size >= PARALLEL_QUERIES + LIMITS.queryChildrenExtra) {
-      throwIfCancelled(work);
-      await new Promise<void>((settle) => {
-        const next = (): void => {
-          work.signal?.removeEventListener("abort", next);
-          const place = this.#waiting.indexOf(next);
-          if (place >= 0) this.#waiting.splice(place, 1);
-          settle();
-        };
-        this.#waiting.push(next);
-        work.signal?.addEventListener("abort", next);
-      });
+    while (this.#busy.size >= PARALLEL_QUERIES + LIMITS.queryChildrenExtra && !work.signal?.aborted) await this.#turn(work);
+    if (work.signal?.aborted) {
+      // It may have been this one's turn.
+      this.#waiting[0]?.();
+      throw cancelled();
     }
-    throwIfCancelled(work);
     if (this.#isClosed) throw new EngineError("cancelled", "The store is closed");
     let child = this.#idle.pop();
     while (child && !child.isAlive) child = this.#idle.pop();
@@ -65,6 +62,20 @@ export class QueryChildren {
     child.stopIdling();
     this.#busy.add(child);
     return child;
+  }
+
+  /** Resolves when a process is free, or the work is cancelled. */
+  #turn({ signal }: Work): Promise<void> {
+    return new Promise((settle) => {
+      const next = (): void => {
+        signal?.removeEventListener("abort", next);
+        const place = this.#waiting.indexOf(next);
+        if (place >= 0) this.#waiting.splice(place, 1);
+        settle();
+      };
+      this.#waiting.push(next);
+      signal?.addEventListener("abort", next);
+    });
   }
 
   #giveBack(child: QueryChild): void {
@@ -80,21 +91,21 @@ export class QueryChildren {
   }
 }
 
-function throwIfCancelled({ signal }: Work): void {
-  if (signal?.aborted) throw cancelled();
-}
-
 /** One process, and the job that it does. It keeps this process alive only while it does one. */
 class QueryChild {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
-  #current: { readonly settle: (output: unknown) => void; readonly fail: (error: unknown) => void; readonly onEvent: OnEvent | undefined } | null = null;
+  #current: {
+    readonly settle: (output: unknown) => void;
+    readonly fail: (error: unknown) => void;
+    readonly onEvent: OnEvent | undefined;
+  } | null = null;
   #replies: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   isAlive = true;
 
   constructor() {
-    this.#child = fork(findEntry(), [], {
+    this.#child = fork(findEntry(), [String(process.pid)], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       execArgv: [],
       // Inside Electron the executable is the app itself.

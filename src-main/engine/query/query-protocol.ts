@@ -21,6 +21,8 @@ export interface Opening {
   readonly path: string;
   /** A branch's file, which others may be writing; else a file of one version, which nobody writes. */
   readonly isShared: boolean;
+  /** A file of our own in WAL mode, which stays as it is while it is open. */
+  readonly isScratch?: boolean;
   /** Waiting for another program's transaction. */
   readonly busyMs: number;
 }

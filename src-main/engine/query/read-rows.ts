@@ -69,7 +69,9 @@ function prepareExact({ database, sql }: RowQuery, columns: number): Database.St
 
 function decodeRow(row: readonly Bound[], columns: number, encoding: TextEncoding): SqlValue[] {
   const flags = row.slice(columns).join("");
-  return row.slice(0, columns).map((value, index) => (flags[index] === "1" && value instanceof Uint8Array ? decodeText(value, encoding) : value));
+  return row
+    .slice(0, columns)
+    .map((value, index) => (flags[index] === "1" && value instanceof Uint8Array ? decodeText(value, encoding) : value));
 }
 
 /** Values as they travel, and about how many characters they take. */

@@ -77,7 +77,8 @@ function selectRows(shape: TableShape, order: RowsOrder, page: PageOrder) {
     const values = row.slice(0, columns.length);
     const { values: views, chars } = viewRow(values, max);
     const cut = row.slice(columns.length + places.length);
-    for (const [index, length] of cut.entries()) if (typeof length === "string") views[index] = cutValue(values[index] ?? null, length, encoding);
+    for (const [index, length] of cut.entries())
+      if (typeof length === "string") views[index] = cutValue(values[index] ?? null, length, encoding);
     const key = shape.parts.length === 0 ? null : whole.values.slice(page.keyStart < 0 ? 0 : page.keyStart);
     return { row: { key, values: views }, place: whole.values, chars: chars + whole.chars };
   };
@@ -126,7 +127,10 @@ export function countRows(order: TableOrder): Promise<{ count: number }> {
   return withDatabase(order, "read", ({ database }) => {
     const shape = readShape(database, order.table);
     const where = conditions([filterPiece(shape, order.filters)]);
-    const count = database.prepare<Bound[], number>(`SELECT count(*) FROM ${quoted(shape.name)}${where.sql}`).pluck().get(...where.values);
+    const count = database
+      .prepare<Bound[], number>(`SELECT count(*) FROM ${quoted(shape.name)}${where.sql}`)
+      .pluck()
+      .get(...where.values);
     return { count: Number(count) };
   });
 }
@@ -137,7 +141,10 @@ export function readValue(order: QueryJobs["value"]["input"]): Promise<DataValue
     const shape = readShape(file.database, order.table);
     const column = quoted(findColumn(shape, order.column));
     if (shape.parts.length === 0 || order.key.length !== shape.parts.length)
-      throw new EngineError("bad-argument", `A row of "${shape.name}" is named by ${shape.parts.length} values of its key, not by ${order.key.length}`);
+      throw new EngineError(
+        "bad-argument",
+        `A row of "${shape.name}" is named by ${shape.parts.length} values of its key, not by ${order.key.length}`,
+      );
     const where = equalKey(shape, order.key);
     const row = selectValue(file, `FROM ${quoted(shape.name)} WHERE ${where.sql}`, column, order, where.values);
     if (row === undefined) throw new EngineError("bad-argument", `"${shape.name}" has no such row any more`);

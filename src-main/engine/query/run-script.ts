@@ -144,7 +144,8 @@ class ScriptRun {
       return { message: failure.message, code: failure.code, position: inside === null ? null : statement.start + inside };
     }
     // better-sqlite3's own checks: parameters without values, for example.
-    if (failure instanceof RangeError || failure instanceof TypeError) return { message: describe(failure), code: null, position: statement.start };
+    if (failure instanceof RangeError || failure instanceof TypeError)
+      return { message: describe(failure), code: null, position: statement.start };
     throw failure;
   }
 }

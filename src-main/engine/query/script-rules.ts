@@ -51,7 +51,12 @@ export function isQuestion(sql: string, statement: SqlStatement): boolean {
 function pragmaName(sql: string, { tokens }: SqlStatement): string {
   const text = (index: number): string => {
     const token = tokens[index];
-    return token ? sql.slice(token.start, token.end).replace(/^["'`[](.*)["'`\]]$/, "$1").toUpperCase() : "";
+    return token
+      ? sql
+          .slice(token.start, token.end)
+          .replace(/^["'`[](.*)["'`\]]$/, "$1")
+          .toUpperCase()
+      : "";
   };
   return text(2) === "." ? text(3) : text(1);
 }

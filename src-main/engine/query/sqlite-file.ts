@@ -23,6 +23,8 @@ const CODES: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ["SQLITE_IOERR", "io-failed"],
 ];
 
+const MAPPED_BYTES_MAX = 1024 ** 3;
+
 /**
  * A connection that can write, and does not, leaves a file in WAL mode as it found it: SQLite makes the `-wal` and `-shm`
  * files and removes them again. One that cannot write leaves them there. Where the WAL holds something it is the other
@@ -43,6 +45,8 @@ export async function withDatabase<T>(opening: Opening, mode: "read" | "write", 
     const readonly = mode === "read" && opensReadOnly(opening);
     database = new Database(opening.path, { fileMustExist: true, readonly, timeout: opening.busyMs });
     if (mode === "read") database.pragma("query_only = ON");
+    // Read through the page cache of the system, without copying: only where nobody can cut the file short meanwhile.
+    if (!opening.isShared || opening.isScratch) database.pragma(`mmap_size = ${MAPPED_BYTES_MAX}`);
     database.pragma("recursive_triggers = OFF");
     const encoding = database.pragma("encoding", { simple: true }) as TextEncoding;
     return await act({ database, encoding });

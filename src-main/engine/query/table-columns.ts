@@ -12,6 +12,9 @@ export interface KeyPart {
   readonly descending: boolean;
 }
 
+/** Beyond so many columns there is no room for a key beside them in one answer: rows are counted off. */
+const COLUMNS_BESIDE_KEY_MAX = 1_900;
+
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly DataColumnView[];
@@ -65,7 +68,7 @@ export function readKey(
   table: ListedTable,
   columns: readonly DataColumnView[],
 ): { readonly key: DataKeyView; readonly parts: readonly KeyPart[] } {
-  if (table.type === "view") return NO_KEY;
+  if (table.type === "view" || columns.length > COLUMNS_BESIDE_KEY_MAX) return NO_KEY;
   if (table.wr === 1) return primaryKey(database, table.name, columns);
   const alias = table.type === "virtual" ? null : rowidAlias(database, table.name, columns);
   const taken = new Set(columns.map(({ name }) => name.toLowerCase()));

@@ -8,10 +8,13 @@ import { execute, makeShop, SHOP } from "../../support/stores.ts";
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 type Input = Parameters<Store["queryAcross"]>[0];
 
-async function askAll(store: Store, input: Omit<Input, "database">): Promise<{ targets: readonly AcrossTargetView[]; results: AcrossResultView[] }> {
+async function askAll(
+  store: Store,
+  input: Omit<Input, "database">,
+): Promise<{ targets: readonly AcrossTargetView[]; results: AcrossResultView[] }> {
   const { id, targets } = await store.queryAcross({ database: "shop", ...input });
   const results: AcrossResultView[] = [];
-  for (let isComplete = false; !isComplete; ) {
+  for (let isComplete = false; !isComplete;) {
     const answer = await store.queryResults({ id });
     results.push(...answer.results);
     isComplete = answer.isComplete;
@@ -42,14 +45,33 @@ test("ACROSS-1: a query is put to branches by pattern and to single states, each
   const { store } = await makeFamily();
   const { targets, results } = await askAll(store, {
     patterns: ["main", "try-*", "*-2"],
-    targets: [{ branch: "try-2", at: "less" }, { branch: "main", at: "v1" }],
+    targets: [
+      { branch: "try-2", at: "less" },
+      { branch: "main", at: "v1" },
+    ],
     sql: "SELECT count(*) AS n FROM notes;",
   });
   expect(targets.map(({ label }) => label)).toEqual([
-    "shop@main", "shop@try-1", "shop@try-2", "shop@try-3", "shop@try-4", "shop@try-5", "shop@try-6", "shop@try-2@less", "shop@main@v1",
+    "shop@main",
+    "shop@try-1",
+    "shop@try-2",
+    "shop@try-3",
+    "shop@try-4",
+    "shop@try-5",
+    "shop@try-6",
+    "shop@try-2@less",
+    "shop@main@v1",
   ]);
   expect(results.map(({ rows, error, kind }) => [rows[0]?.[0] ?? error?.code, kind])).toEqual([
-    [99, "file"], [100, "version"], [98, "version"], [100, "version"], [96, "file"], ["sql-failed", "version"], [100, "version"], [98, "version"], [100, "version"],
+    [99, "file"],
+    [100, "version"],
+    [98, "version"],
+    [100, "version"],
+    [96, "file"],
+    ["sql-failed", "version"],
+    [100, "version"],
+    [98, "version"],
+    [100, "version"],
   ]);
 });
 
@@ -61,17 +83,23 @@ test("ACROSS-2: results say which equal the first, and columns meet by name", as
   expect(aligned.map(({ isSame }) => isSame)).toEqual([true, false, false, false, null, true]);
   expect(aligned[2]?.positions).toEqual([0, 1, 2]);
   expect(aligned[0]?.positions).toEqual([0, 1, null]);
-  expect(results[0]).toMatchObject({ truncated: true, rows: [[1, "note 1"], [2, "note 2"]] });
+  expect(results[0]).toMatchObject({
+    truncated: true,
+    rows: [
+      [1, "note 1"],
+      [2, "note 2"],
+    ],
+  });
 });
 
 test("ACROSS-3: states of one version are asked once, no file is made of a branch, and nothing is left behind", async () => {
   const { store } = await makeShop();
   await store.fork({ ...SHOP, newBranch: "try", count: 40 });
-  const before = await store.status();
+  const before = await store.status({});
   const { results } = await askAll(store, { patterns: ["try-*"], sql: "SELECT random() AS r" });
   expect(results).toHaveLength(40);
   expect(new Set(results.map(({ rows }) => rows[0]?.[0] && JSON.stringify(rows[0][0]))).size).toBe(1);
-  expect((await store.status()).lastOperation).toBe(before.lastOperation);
+  expect((await store.status({})).lastOperation).toBe(before.lastOperation);
   expect((await store.branch({ database: "shop", branch: "try-07" })).checkout.state).toBe("none");
 });
 
@@ -132,7 +160,12 @@ test("ACROSS-6: versions of other page sizes and of nothing are asked like all o
     targets: ["v1", "large", "vacuumed", "small-pages", "v1"].map((at) => ({ branch: "main", at })),
     sql: "SELECT (SELECT count(*) FROM notes), page_size, encoding FROM pragma_page_size, pragma_encoding",
   });
-  expect(results.map(({ rows }) => rows[0])).toEqual([[100, 4096, "UTF-8"], [60, 512, "UTF-8"], [50, 512, "UTF-8"], [60, 512, "UTF-8"]]);
+  expect(results.map(({ rows }) => rows[0])).toEqual([
+    [100, 4096, "UTF-8"],
+    [60, 512, "UTF-8"],
+    [50, 512, "UTF-8"],
+    [60, 512, "UTF-8"],
+  ]);
   const { id } = await store.queryAcross({ database: "empty", patterns: ["*"], sql: "SELECT count(*) FROM sqlite_schema" });
   const answers: AcrossResultView[] = [];
   while (answers.length === 0) answers.push(...(await store.queryResults({ id })).results);

@@ -9,7 +9,18 @@ const ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
 function order(path: string, sql: string, more: Partial<ScriptOrder> = {}): ScriptOrder {
-  return { path, isShared: false, busyMs: 100, sql, mode: "read", rowsMax: null, charsMax: null, valueBytesMax: 1000, withDigest: false, ...more };
+  return {
+    path,
+    isShared: false,
+    busyMs: 100,
+    sql,
+    mode: "read",
+    rowsMax: null,
+    charsMax: null,
+    valueBytesMax: 1000,
+    withDigest: false,
+    ...more,
+  };
 }
 
 function start(): QueryChildren {
@@ -27,7 +38,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("QUERY-12: rows are made no faster than they are taken", async () => {
+test("SQL-12: rows are made no faster than they are taken", async () => {
   const path = makeNotes(join(temporaryFolder(), "notes.db"));
   let taken = 0;
   let resident = 0;
@@ -51,7 +62,7 @@ test("QUERY-12: rows are made no faster than they are taken", async () => {
   expect(resident).toBeLessThan(300_000);
 });
 
-test("QUERY-13: processes are reused, a killed one is replaced, and no more run than there may", async () => {
+test("SQL-13: processes are reused, a killed one is replaced, and no more run than there may", async () => {
   const path = makeNotes(join(temporaryFolder(), "notes.db"));
   const children = start();
   const ask = () => children.run("script", order(path, "SELECT 1"));
@@ -71,7 +82,7 @@ test("QUERY-13: processes are reused, a killed one is replaced, and no more run 
   expect(await failure(ask())).toMatchObject({ code: "cancelled" });
 });
 
-test("QUERY-14: a process that dies by itself fails its job, and says that nothing uncommitted is there", async () => {
+test("SQL-14: a process that dies by itself fails its job, and says that nothing uncommitted is there", async () => {
   const path = makeNotes(join(temporaryFolder(), "notes.db"));
   const children = start();
   const ran = failure(children.run("script", order(path, `${ENDLESS} count(*) FROM n`)));
@@ -80,7 +91,7 @@ test("QUERY-14: a process that dies by itself fails its job, and says that nothi
   expect(await ran).toMatchObject({ code: "worker-died", retryable: true });
 });
 
-test("QUERY-15: a query does not outlive a program that was killed", async () => {
+test("SQL-15: a query does not outlive a program that was killed", async () => {
   const path = makeNotes(join(temporaryFolder(), "notes.db"));
   const script = `
     import { QueryChildren } from ${JSON.stringify(import.meta.resolve("#engine/query/query-children.ts"))};

@@ -22,7 +22,7 @@ type Page = { readonly order?: { column: string; descending?: boolean }; readonl
 /** All pages, forwards and then backwards from the last one, which must be the same rows. */
 async function pageThrough(store: Store, table: string, more: Page = {}, limit = 3): Promise<DataRowsView["rows"]> {
   const pages: DataRowsView[] = [];
-  for (let after: string | undefined; pages.length < 200; ) {
+  for (let after: string | undefined; pages.length < 200;) {
     const page = await store.dataRows({ ...MAIN, table, ...more, limit, ...(after === undefined ? {} : { after }) });
     pages.push(page);
     if (page.next === null) break;
@@ -30,7 +30,7 @@ async function pageThrough(store: Store, table: string, more: Page = {}, limit =
   }
   const forwards = pages.flatMap(({ rows }) => rows);
   const backwards: DataRowsView["rows"][number][] = [];
-  for (let page = pages.at(-1); page && page.previous !== null; ) {
+  for (let page = pages.at(-1); page && page.previous !== null;) {
     page = await store.dataRows({ ...MAIN, table, ...more, limit, before: page.previous });
     backwards.unshift(...page.rows);
   }
@@ -41,7 +41,8 @@ async function pageThrough(store: Store, table: string, more: Page = {}, limit =
 const first = (rows: DataRowsView["rows"]): DataValue[] => rows.map(({ values }) => values[0] ?? null);
 
 test("DATA-1: pages of every kind of table hold all its rows in order, forwards and backwards", async () => {
-  const store = await storeOf(`
+  const store = await storeOf(
+    `
     CREATE TABLE r(a); INSERT INTO r(rowid, a) VALUES (5, 'e'), (-3, 'a'), (9, 'z'), (7, NULL), (1, 'b'), (2, 'b'), (3, x'00'), (4, 1.5);
     CREATE TABLE hidden(rowid TEXT, _rowid_ TEXT); INSERT INTO hidden VALUES ('x', 'y'), ('x', 'y'), ('a', 'b'), ('c', 'd');
     CREATE TABLE all_hidden(rowid, _rowid_, oid); INSERT INTO all_hidden VALUES (1, 2, 3), (1, 2, 3), (4, 5, 6), (7, 8, 9);
@@ -52,17 +53,32 @@ test("DATA-1: pages of every kind of table hold all its rows in order, forwards 
     CREATE VIEW v AS SELECT a, b FROM w ORDER BY a; CREATE VIEW broken AS SELECT * FROM nowhere;
     CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('one'), ('two'), ('three'), ('four');
     CREATE TABLE empty(a);
-  `.replace("FROM generate_series(1, 8)", "FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 8) SELECT value FROM n)"));
+  `.replace(
+      "FROM generate_series(1, 8)",
+      "FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 8) SELECT value FROM n)",
+    ),
+  );
   expect(first(await pageThrough(store, "r"))).toEqual(["a", "b", "b", { blob: "00", bytes: 1 }, 1.5, "e", null, "z"]);
   expect(first(await pageThrough(store, "hidden"))).toEqual(["x", "x", "a", "c"]);
   expect(first(await pageThrough(store, "all_hidden"))).toEqual([1, 1, 4, 7]);
   expect(first(await pageThrough(store, "ALIAS"))).toEqual([10, 20, 30, 40, 50, 60, 70, 80]);
   expect((await pageThrough(store, "no_alias")).map(({ key }) => key)).toEqual([[1], [2], [3], [4]]);
-  expect((await pageThrough(store, "w")).map(({ key }) => key)).toEqual([[2, "a"], [2, "B"], [2, "Y"], [1, "m"], [1, "n"], [1, "x"], [0, "z"]]);
+  expect((await pageThrough(store, "w")).map(({ key }) => key)).toEqual([
+    [2, "a"],
+    [2, "B"],
+    [2, "Y"],
+    [1, "m"],
+    [1, "n"],
+    [1, "x"],
+    [0, "z"],
+  ]);
   expect(await pageThrough(store, "v")).toMatchObject([{ key: null, values: ["a", 2] }, {}, {}, {}, {}, {}, {}]);
   expect(first(await pageThrough(store, "f"))).toEqual(["one", "two", "three", "four"]);
   expect(await pageThrough(store, "empty")).toEqual([]);
-  expect(await failure(store.dataRows({ ...MAIN, table: "broken" }))).toMatchObject({ code: "sql-failed", message: expect.stringContaining("nowhere") });
+  expect(await failure(store.dataRows({ ...MAIN, table: "broken" }))).toMatchObject({
+    code: "sql-failed",
+    message: expect.stringContaining("nowhere"),
+  });
   expect(await failure(store.dataRows({ ...MAIN, table: "nothing" }))).toMatchObject({ code: "bad-argument" });
 });
 
@@ -91,51 +107,64 @@ test("DATA-3: filters and counts agree", async () => {
   expect(await ids({ column: "name", operator: "contains", value: "anna" })).toEqual([1, 3]);
   expect(await ids({ column: "name", operator: "starts with", value: "50%" })).toEqual([4]);
   expect(await ids({ column: "n", operator: "is", value: null })).toEqual([2]);
-  expect(await ids({ column: "n", operator: ">", value: 5 }, { column: "n", operator: "<", value: { integer: "9007199254740994" } })).toEqual([3, 4]);
+  expect(
+    await ids({ column: "n", operator: ">", value: 5 }, { column: "n", operator: "<", value: { integer: "9007199254740994" } }),
+  ).toEqual([3, 4]);
   expect(await ids({ column: "n", operator: "=", value: { integer: "9007199254740993" } })).toEqual([3]);
   expect(await ids({ column: "b", operator: "=", value: { blob: "01", bytes: 1 } })).toEqual([2]);
   expect(await failure(ids({ column: "nope", operator: "=", value: 1 }))).toMatchObject({ code: "bad-argument" });
-  expect(await failure(ids({ column: "n", operator: "=", value: { integer: "9223372036854775808" } }))).toMatchObject({ code: "bad-argument" });
+  expect(await failure(ids({ column: "n", operator: "=", value: { integer: "9223372036854775808" } }))).toMatchObject({
+    code: "bad-argument",
+  });
 });
 
 const EXACT = `CREATE TABLE x(id INTEGER PRIMARY KEY, v); INSERT INTO x(v) VALUES
   (9223372036854775807), (-9223372036854775808), (9007199254740993), (1), (1.0), (-0.0), (9e999), (-9e999), (NULL),
   ('a' || char(0) || 'b'), (char(65533)), (x''), (x'00ff'), (''), ('Übersicht 💾'), (1e300), (5e-324)`;
 
-test.each(["UTF-8", "UTF-16le", "UTF-16be"])("DATA-4: values of a %s database arrive exactly, through tables and SQL alike", async (encoding) => {
-  const invalid = encoding === "UTF-8" ? ["c328ff80", "eda080"] : encoding === "UTF-16le" ? ["00d8", "410000dc"] : ["d800", "0041dc00"];
-  const store = await storeOf(`PRAGMA encoding = '${encoding}'; ${EXACT}${invalid.map((hex) => `, (CAST(x'${hex}' AS TEXT))`).join("")};`);
-  const expected: DataValue[] = [
-    { integer: "9223372036854775807" },
-    { integer: "-9223372036854775808" },
-    { integer: "9007199254740993" },
-    1,
-    { real: "1.0" },
-    { real: "-0.0" },
-    { real: "Infinity" },
-    { real: "-Infinity" },
-    null,
-    "a\0b",
-    "\uFFFD",
-    { blob: "", bytes: 0 },
-    { blob: "00ff", bytes: 2 },
-    "",
-    "Übersicht 💾",
-    { real: "1e+300" },
-    5e-324,
-  ];
-  const table = (await store.dataRows({ ...MAIN, table: "x" })).rows.map(({ values }) => values[1]);
-  const sql = (await store.runQuery({ ...MAIN, sql: "SELECT v, id, v FROM x ORDER BY id" })).statements[0]?.rows.map(([value]) => value);
-  expect(table.slice(0, expected.length)).toEqual(expected);
-  expect(sql).toEqual(table);
-  expect(table.slice(expected.length)).toHaveLength(2);
-  if (encoding === "UTF-8") expect(table.slice(expected.length)).toEqual(invalid.map((hex) => ({ invalidText: hex, bytes: hex.length / 2 })));
-  for (const value of table.slice(expected.length)) expect(value).toHaveProperty("invalidText");
-});
+test.each(["UTF-8", "UTF-16le", "UTF-16be"])(
+  "DATA-4: values of a %s database arrive exactly, through tables and SQL alike",
+  async (encoding) => {
+    const invalid = encoding === "UTF-8" ? ["c328ff80", "eda080"] : encoding === "UTF-16le" ? ["00d8", "410000dc"] : ["d800", "0041dc00"];
+    const store = await storeOf(
+      `PRAGMA encoding = '${encoding}'; ${EXACT}${invalid.map((hex) => `, (CAST(x'${hex}' AS TEXT))`).join("")};`,
+    );
+    const expected: DataValue[] = [
+      { integer: "9223372036854775807" },
+      { integer: "-9223372036854775808" },
+      { integer: "9007199254740993" },
+      1,
+      { real: "1.0" },
+      { real: "-0.0" },
+      { real: "Infinity" },
+      { real: "-Infinity" },
+      null,
+      "a\0b",
+      "\uFFFD",
+      { blob: "", bytes: 0 },
+      { blob: "00ff", bytes: 2 },
+      "",
+      "Übersicht 💾",
+      { real: "1e+300" },
+      5e-324,
+    ];
+    const table = (await store.dataRows({ ...MAIN, table: "x" })).rows.map(({ values }) => values[1]);
+    const sql = (await store.runQuery({ ...MAIN, sql: "SELECT v, id, v FROM x ORDER BY id" })).statements[0]?.rows.map(([value]) => value);
+    expect(table.slice(0, expected.length)).toEqual(expected);
+    expect(sql).toEqual(table);
+    expect(table.slice(expected.length)).toHaveLength(2);
+    if (encoding === "UTF-8")
+      expect(table.slice(expected.length)).toEqual(invalid.map((hex) => ({ invalidText: hex, bytes: hex.length / 2 })));
+    for (const value of table.slice(expected.length)) expect(value).toHaveProperty("invalidText");
+  },
+);
 
 test("DATA-4: a random value is computed once, also where its row is read a second way", async () => {
   const store = await storeOf("CREATE TABLE t(a TEXT); INSERT INTO t VALUES (CAST(x'ff' AS TEXT)), ('x'), ('y')");
-  const view = await store.runQuery({ ...MAIN, sql: "SELECT r, r = r2, a FROM (SELECT random() AS r, a FROM t), (SELECT 0 AS r2) ORDER BY a DESC; PRAGMA table_list" });
+  const view = await store.runQuery({
+    ...MAIN,
+    sql: "SELECT r, r = r2, a FROM (SELECT random() AS r, a FROM t), (SELECT 0 AS r2) ORDER BY a DESC; PRAGMA table_list",
+  });
   expect(view.statements[0]?.rows.map(([, , a]) => a)).toEqual([{ invalidText: "ff", bytes: 1 }, "y", "x"]);
   expect(view.isComplete).toBe(true);
 });
@@ -155,9 +184,18 @@ test("DATA-5: long values are cut, with their length, and had whole in slices", 
     slices.push(slice.slice);
   }
   expect(slices.join("")).toBe("00".repeat(3_000_000));
-  expect(await store.dataValue({ ...MAIN, table: "t", key: [2], column: "b" })).toMatchObject({ type: "null", value: null, bytes: 0, slice: "" });
+  expect(await store.dataValue({ ...MAIN, table: "t", key: [2], column: "b" })).toMatchObject({
+    type: "null",
+    value: null,
+    bytes: 0,
+    slice: "",
+  });
   expect(await store.dataValue({ ...MAIN, table: "t", key: [3], column: "b" })).toMatchObject({ type: "integer", value: 5 });
-  expect(await store.dataValue({ ...MAIN, table: "t", key: [2], column: "s" })).toMatchObject({ type: "text", encoding: "UTF-8", slice: Buffer.from("short").toString("hex") });
+  expect(await store.dataValue({ ...MAIN, table: "t", key: [2], column: "s" })).toMatchObject({
+    type: "text",
+    encoding: "UTF-8",
+    slice: Buffer.from("short").toString("hex"),
+  });
   expect(await failure(store.dataValue({ ...MAIN, table: "t", key: [9], column: "s" }))).toMatchObject({ code: "bad-argument" });
 });
 
@@ -171,7 +209,16 @@ test("DATA-6: a schema tells tables, columns, keys, and why one cannot be read",
   const table = (name: string) => schema.tables.find((each) => each.name === name);
   expect(schema).toMatchObject({ encoding: "UTF-8", pageSize: 4096, unlisted: 0, source: { label: "d@main" } });
   expect(table("t")).toMatchObject({ kind: "table", isStrict: true, key: { kind: "rowid", columns: ["id"], isStable: true } });
-  expect(table("t")?.columns?.map(({ name, type, keyPosition, notNull, default: value, generated }) => [name, type, keyPosition, notNull, value, generated])).toEqual([
+  expect(
+    table("t")?.columns?.map(({ name, type, keyPosition, notNull, default: value, generated }) => [
+      name,
+      type,
+      keyPosition,
+      notNull,
+      value,
+      generated,
+    ]),
+  ).toEqual([
     ["id", "INTEGER", 1, false, null, "no"],
     ["a b", "TEXT", 0, true, "'x;y'", "no"],
     ["g", "INT", 0, false, null, "virtual"],
@@ -182,7 +229,10 @@ test("DATA-6: a schema tells tables, columns, keys, and why one cannot be read",
   expect(table("broken")).toMatchObject({ kind: "view", columns: null, problem: expect.stringContaining("nowhere") });
   expect(table("f")?.kind).toBe("virtual");
   expect(table("f_data")?.kind).toBe("shadow");
-  expect(schema.objects).toMatchObject([{ type: "index", name: "i", table: "t" }, { type: "trigger", name: "trig", table: "t" }]);
+  expect(schema.objects).toMatchObject([
+    { type: "index", name: "i", table: "t" },
+    { type: "trigger", name: "trig", table: "t" },
+  ]);
   const one = await store.dataSchema({ ...MAIN, table: "T" });
   expect(one.tables.map(({ name }) => name)).toEqual(["t"]);
 });

@@ -10,12 +10,22 @@ const rowsOf = (view: QueryRunView): unknown => view.statements.map(({ rows }) =
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 const ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
-test("QUERY-1: a script runs statement by statement, as SQLite splits it", async () => {
+test("SQL-1: a script runs statement by statement, as SQLite splits it", async () => {
   const { store } = await makeShop();
-  const view = await run(store, "SELECT 1 AS one; -- a comment; with a semicolon\nSELECT ';' AS semi, \"text\" FROM notes WHERE id < 3;;  ");
+  const view = await run(
+    store,
+    "SELECT 1 AS one; -- a comment; with a semicolon\nSELECT ';' AS semi, \"text\" FROM notes WHERE id < 3;;  ",
+  );
   expect(view.statements.map(({ columns, rows, error }) => ({ columns, rows, error }))).toEqual([
     { columns: ["one"], rows: [[1]], error: null },
-    { columns: ["semi", "text"], rows: [[";", "note 1"], [";", "note 2"]], error: null },
+    {
+      columns: ["semi", "text"],
+      rows: [
+        [";", "note 1"],
+        [";", "note 2"],
+      ],
+      error: null,
+    },
   ]);
   expect(view).toMatchObject({ transaction: "read", before: null, isComplete: true, source: { label: "shop@main", kind: "file" } });
   const trigger =
@@ -24,7 +34,7 @@ test("QUERY-1: a script runs statement by statement, as SQLite splits it", async
   expect(rowsOf(written)).toEqual([[], [], [["a;b"]]]);
 });
 
-test("QUERY-2: a statement that fails ends the script, and says where it fails", async () => {
+test("SQL-2: a statement that fails ends the script, and says where it fails", async () => {
   const { store } = await makeShop();
   const at = async (sql: string): Promise<unknown> => {
     const view = await run(store, sql);
@@ -43,10 +53,13 @@ test("QUERY-2: a statement that fails ends the script, and says where it fails",
   expect(view.statements[1]?.error?.message).toMatch(/parameters/);
 });
 
-test("QUERY-3: rows are bounded by number and by size, and the answer says so", async () => {
+test("SQL-3: rows are bounded by number and by size, and the answer says so", async () => {
   const { store } = await makeShop();
   const few = await run(store, "SELECT id FROM notes; SELECT id FROM notes LIMIT 2", { limit: 3 });
-  expect(few.statements.map(({ rows, truncated }) => [rows.length, truncated])).toEqual([[3, true], [2, false]]);
+  expect(few.statements.map(({ rows, truncated }) => [rows.length, truncated])).toEqual([
+    [3, true],
+    [2, false],
+  ]);
   const large = await run(store, "SELECT zeroblob(60000) FROM notes", { limit: 5000 });
   expect(large.statements[0]).toMatchObject({ truncated: true });
   expect(JSON.stringify(large).length).toBeLessThan(5 * 1024 * 1024);
@@ -56,7 +69,7 @@ test("QUERY-3: rows are bounded by number and by size, and the answer says so", 
   expect([many.statements.length, many.unlisted]).toEqual([1_000, 500]);
 });
 
-test("QUERY-4: SQL that writes needs leave, a state that can change, and force on a protected branch", async () => {
+test("SQL-4: SQL that writes needs leave, a state that can change, and force on a protected branch", async () => {
   const { store, main } = await makeShop();
   const sql = "DELETE FROM notes";
   expect(await failure(run(store, sql))).toMatchObject({ code: "read-only" });
@@ -68,7 +81,7 @@ test("QUERY-4: SQL that writes needs leave, a state that can change, and force o
   expect(query(main, "SELECT count(*) FROM notes")).toEqual([[0]]);
 });
 
-test("QUERY-5: before a script writes, unsaved work is kept as a version, and rolling back to it undoes the script", async () => {
+test("SQL-5: before a script writes, unsaved work is kept as a version, and rolling back to it undoes the script", async () => {
   const { store, main } = await makeShop();
   const clean = await run(store, "UPDATE notes SET text = 'first' WHERE id = 1", { write: true });
   expect(clean).toMatchObject({ before: 1, changes: 1 });
@@ -82,7 +95,7 @@ test("QUERY-5: before a script writes, unsaved work is kept as a version, and ro
   expect(query(main, "SELECT count(*) FROM notes")).toEqual([[52]]);
 });
 
-test("QUERY-6: a script is one transaction, unless it has transactions of its own", async () => {
+test("SQL-6: a script is one transaction, unless it has transactions of its own", async () => {
   const { store, main } = await makeShop();
   const failed = await run(store, "DELETE FROM notes; INSERT INTO notes VALUES (1, 'a'), (1, 'b'); SELECT 1", { write: true });
   expect(failed).toMatchObject({ transaction: "one", isComplete: false, changes: 0 });
@@ -104,14 +117,16 @@ test.each([
   "vacuum main into 'copy.db'",
   "PRAGMA temp_store_directory = '/tmp'",
   "PRAGMA main.\"data_store_directory\" = '/tmp'",
-])("QUERY-7: %s reaches files outside the branch: refused before anything runs", async (sql) => {
+])("SQL-7: %s reaches files outside the branch: refused before anything runs", async (sql) => {
   const { store } = await makeShop();
   expect(await failure(run(store, `DELETE FROM notes; ${sql}`, { write: true }))).toMatchObject({ code: "unsupported" });
-  expect(await failure(store.queryAcross({ database: "shop", patterns: ["*"], sql }))).toMatchObject({ code: expect.stringMatching(/unsupported|bad-argument/) });
+  expect(await failure(store.queryAcross({ database: "shop", patterns: ["*"], sql }))).toMatchObject({
+    code: expect.stringMatching(/unsupported|bad-argument/),
+  });
   expect(rowsOf(await run(store, "SELECT count(*) FROM notes"))).toEqual([[[100]]]);
 });
 
-test("QUERY-7: extensions are not loaded, and the schema cannot be edited by hand", async () => {
+test("SQL-7: extensions are not loaded, and the schema cannot be edited by hand", async () => {
   const { store } = await makeShop();
   const loaded = await run(store, "SELECT load_extension('/tmp/x.so')");
   expect(loaded.statements[0]?.error?.message).toMatch(/not authorized/);
@@ -121,7 +136,7 @@ test("QUERY-7: extensions are not loaded, and the schema cannot be edited by han
   expect(tricked.isComplete).toBe(true);
 });
 
-test("QUERY-8: reading leaves a clean file clean, and nothing beside it", async () => {
+test("SQL-8: reading leaves a clean file clean, and nothing beside it", async () => {
   const { store, main } = await makeShop();
   const before = statSync(main, { bigint: true });
   await run(store, "SELECT count(*) FROM notes; PRAGMA journal_mode");
@@ -132,7 +147,7 @@ test("QUERY-8: reading leaves a clean file clean, and nothing beside it", async 
   expect(store.unsavedBranches("shop")).toEqual([]);
 });
 
-test("QUERY-9: a plan is told, and nothing runs", async () => {
+test("SQL-9: a plan is told, and nothing runs", async () => {
   const { store } = await makeShop();
   const view = await run(store, "SELECT * FROM notes WHERE id = 7; DELETE FROM notes", { plan: true });
   expect(view.statements[0]?.columns).toEqual(["id", "parent", "notused", "detail"]);
@@ -141,7 +156,7 @@ test("QUERY-9: a plan is told, and nothing runs", async () => {
   expect(rowsOf(await run(store, "SELECT count(*) FROM notes"))).toEqual([[[100]]]);
 });
 
-test("QUERY-10: a query without end is stopped, other questions are answered meanwhile, and what it began to write is not there", async () => {
+test("SQL-10: a query without end is stopped, other questions are answered meanwhile, and what it began to write is not there", async () => {
   const { store, main } = await makeShop();
   const abort = new AbortController();
   const endless = failure(store.runQuery({ ...SHOP, sql: ENDLESS }, { signal: abort.signal }));
@@ -149,16 +164,14 @@ test("QUERY-10: a query without end is stopped, other questions are answered mea
   abort.abort();
   expect(await endless).toMatchObject({ code: "cancelled" });
   const again = new AbortController();
-  const writing = failure(
-    store.runQuery({ ...SHOP, sql: `DELETE FROM notes; ${ENDLESS}`, write: true }, { signal: again.signal }),
-  );
+  const writing = failure(store.runQuery({ ...SHOP, sql: `DELETE FROM notes; ${ENDLESS}`, write: true }, { signal: again.signal }));
   await new Promise((settle) => setTimeout(settle, 400));
   again.abort();
   expect(await writing).toMatchObject({ code: "cancelled", untouched: expect.stringContaining("v1") });
   expect(query(main, "SELECT count(*) FROM notes")).toEqual([[100]]);
 });
 
-test("QUERY-11: a branch is read as its file is now, an earlier state and a branch without a file as a version", async () => {
+test("SQL-11: a branch is read as its file is now, an earlier state and a branch without a file as a version", async () => {
   const { store, main } = await makeShop();
   execute(main, "DELETE FROM notes WHERE id > 10");
   await store.fork({ ...SHOP, newBranch: "try" });
