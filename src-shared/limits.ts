@@ -8,6 +8,8 @@ export const LIMITS = {
   messageCharsMax: 4096,
   /** One `fork --count N`. */
   forkCountMax: 100_000,
+  /** Versions of which maker and time are kept in memory. */
+  versionsRemembered: 20_000,
   /** Rows of one page of any listing. */
   pageRowsMax: 5_000,
   /** A segment up to this size is stored inside the catalog. */

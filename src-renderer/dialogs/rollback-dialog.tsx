@@ -72,7 +72,9 @@ export function RollbackDialog({ branch }: { readonly branch: string }) {
             <span className="name-cut">
               {nameOf(row) || <span className="text-ink-2">{row.kind}</span>} <span className="text-ink-3">{row.message}</span>
             </span>
-            <span className="text-ink-3">{row.place === "ahead" ? "ahead" : row.place === "side" && row.kind !== "autosave" ? "side version" : ""}</span>
+            <span className="text-ink-3">
+              {row.place === "ahead" ? "ahead" : row.place === "side" && row.kind !== "autosave" ? "side version" : ""}
+            </span>
             <RelativeTime at={row.createdAt} className="text-right text-ink-2" />
           </label>
         ))}

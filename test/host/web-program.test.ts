@@ -25,14 +25,11 @@ test.each([
   { args: ["--no-such-option"], exit: 2 },
   { args: ["surplus"], exit: 2 },
   { args: ["--store", "/nothing/here"], exit: 4 },
-])(
-  "START-2: the web host refuses $args with one line, and offers no link",
-  async ({ args, exit }) => {
-    const { code, out, err } = await runWebHost(args);
-    expect([code, out]).toEqual([exit, ""]);
-    expect(err).toMatch(/^coppice: .+\n(.+\n)?$/);
-  },
-);
+])("START-2: the web host refuses $args with one line, and offers no link", async ({ args, exit }) => {
+  const { code, out, err } = await runWebHost(args);
+  expect([code, out]).toEqual([exit, ""]);
+  expect(err).toMatch(/^coppice: .+\n(.+\n)?$/);
+});
 
 test("START-2: a port that is taken is named", async () => {
   const other = createServer();

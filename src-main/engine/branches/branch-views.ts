@@ -19,7 +19,7 @@ import type { Place } from "./resolve.ts";
 export function branchView(parts: Parts, place: Place): BranchView {
   const { catalog } = parts;
   const { database, branch } = place;
-  const head = catalog.versions.byNumber(database.id, branch.head);
+  const head = catalog.versions.maker(database.id, branch.head);
   return {
     id: branch.id,
     database: database.name,
@@ -38,6 +38,48 @@ export function branchView(parts: Parts, place: Place): BranchView {
     meta: branch.meta,
     checkpoints: catalog.checkpoints.countOfBranch(branch.id),
     checkout: checkoutView(parts, place),
+  };
+}
+
+/** What a new branch of a version will look like, read before it is there. */
+export function readNewBranch(
+  parts: Parts,
+  { database, branch }: Place,
+  head: VersionNumber,
+): Pick<BranchView, "headAt" | "headActor" | "headCheckpoint" | "forkedFrom"> {
+  const { versions, checkpoints } = parts.catalog;
+  const made = versions.maker(database.id, head);
+  return {
+    headAt: made?.createdAt ?? 0,
+    headActor: made?.actor ?? "",
+    // It has no checkpoint of its own yet, and no branch has number 0.
+    headCheckpoint: checkpoints.nameOfVersion({ id: 0 as BranchId, database: database.id }, head),
+    forkedFrom: {
+      branchId: branch.id,
+      branch: branch.name,
+      version: head,
+      checkpoint: checkpoints.nameOfVersion({ id: branch.id, database: database.id }, head),
+    },
+  };
+}
+
+/** A branch that an operation has just brought: nothing is asked of the catalog. */
+export function newBranchView(
+  parts: Parts,
+  operation: OperationRecord,
+  about: Pick<BranchView, "id" | "database" | "name" | "head" | "ttlMs" | "meta"> & ReturnType<typeof readNewBranch>,
+): BranchView {
+  const { at, actor } = operation;
+  const path = parts.paths.checkout(about.database, about.name);
+  return {
+    ...about,
+    createdAt: at,
+    actor,
+    touchedAt: at,
+    expiresAt: about.ttlMs === null ? null : at + about.ttlMs,
+    protected: false,
+    checkpoints: 0,
+    checkout: { state: "none", path, base: null, fileBytes: 0, walBytes: 0 },
   };
 }
 
@@ -161,8 +203,30 @@ export function databaseView(parts: Parts, database: DatabaseRecord): DatabaseVi
   };
 }
 
-export function operationView(parts: Parts, operation: OperationRecord): OperationView {
+/** `known`: names of everything it is about, where the caller has them. */
+export function operationView(
+  parts: Parts,
+  operation: OperationRecord,
+  known?: { readonly database: string; readonly branch: (id: BranchId) => string },
+): OperationView {
   const { catalog } = parts;
+  if (known) {
+    const { id, kind, at, actor, reverses, state, branch } = operation;
+    const uid = Buffer.from(operation.uid).toString("hex");
+    const summary = summariseOperation(operation, { branch: known.branch, database: () => known.database, operation: () => null });
+    return {
+      id,
+      uid,
+      kind,
+      at,
+      actor,
+      reverses,
+      state,
+      summary,
+      database: known.database,
+      branch: branch === null ? null : known.branch(branch),
+    };
+  }
   return {
     id: operation.id,
     uid: Buffer.from(operation.uid).toString("hex"),

@@ -65,7 +65,7 @@ async function moveNames(
 }
 
 export function refuseTakenBranch(parts: Parts, place: Pick<Place, "database">, name: string): void {
-  if (!parts.catalog.branches.byName(place.database.id, name)) return;
+  if (!parts.catalog.branches.isTaken(place.database.id, name)) return;
   throw new EngineError("name-taken", `Database "${place.database.name}" already has a branch "${name}"`, {
     details: { name },
     untouched: "Nothing was changed.",

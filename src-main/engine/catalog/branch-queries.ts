@@ -64,6 +64,11 @@ export class BranchQueries {
     return this.#catalog.all<{ name: string }>(sql, database, limit).map(({ name }) => name);
   }
 
+  /** Whether a live branch has this name. */
+  isTaken(database: DatabaseId, name: string): boolean {
+    return this.#catalog.get("SELECT 1 FROM branches WHERE database = ? AND name = ? AND state = 0", database, name) !== undefined;
+  }
+
   /** Branches of one name in the trash, the latest first. */
   trashedByName(database: DatabaseId, name: string): BranchRecord[] {
     const sql = `${SELECT_BRANCH} WHERE b.database = ? AND b.name = ? AND b.state = 1 ORDER BY b.id DESC`;

@@ -1,4 +1,5 @@
 import type { BranchId, DatabaseId, UnixMs, VersionNumber } from "#shared/ids.ts";
+import { LIMITS } from "#shared/limits.ts";
 import type { ChainLink } from "../segments/merge-plan.ts";
 import type { Connection } from "./connection.ts";
 import { chainOf, linksTo, versionsToMerge, type StoredLink } from "./merged-segments.ts";
@@ -11,6 +12,7 @@ const BY_KEY = `${SELECT_VERSION} WHERE v.key = ?`;
 
 export class VersionQueries {
   readonly #catalog: Connection;
+  readonly #makers = new Map<number, { readonly createdAt: UnixMs; readonly actor: string }>();
   constructor(catalog: Connection) {
     this.#catalog = catalog;
   }
@@ -18,6 +20,19 @@ export class VersionQueries {
   byNumber(database: DatabaseId, number: VersionNumber): VersionRecord | null {
     const row = this.#catalog.get<VersionRow>(BY_KEY, versionKey(database, number));
     return row ? versionOfRow(row) : null;
+  }
+
+  /** When and by whom a version was made. That never changes, and is asked for each row of a list: so it is remembered. */
+  maker(database: DatabaseId, number: VersionNumber): { readonly createdAt: UnixMs; readonly actor: string } | null {
+    const key = versionKey(database, number);
+    const known = this.#makers.get(key);
+    if (known) return known;
+    const version = this.byNumber(database, number);
+    if (!version) return null;
+    if (this.#makers.size >= LIMITS.versionsRemembered) this.#makers.clear();
+    const made = { createdAt: version.createdAt, actor: version.actor };
+    this.#makers.set(key, made);
+    return made;
   }
 
   /** Stored versions of a database with a greater number than `after`, in order. */

@@ -76,8 +76,10 @@ export function diffHandlers(rows = 9, view: DiffView = diffView()): FakeHandler
     "diff.open": () => view,
     "diff.close": () => null,
     "diff.summary": () => {
-      const of = (kind: RowChangeView["kind"]) => all.filter((row) => row.kind === kind).length;
-      const found = { inserted: of("insert"), deleted: of("delete"), updated: of("update") };
+      const [inserted, deleted, updated] = (["insert", "delete", "update"] as const).map(
+        (kind) => all.filter((row) => row.kind === kind).length,
+      );
+      const found = { inserted: inserted ?? 0, deleted: deleted ?? 0, updated: updated ?? 0 };
       return { tables: view.tables.map(({ name }) => counts(name, found)), isComplete: true };
     },
     "diff.rows": ({ table: name, kinds, after, limit = 500 }): DiffRowsView => {
