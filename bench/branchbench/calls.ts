@@ -44,7 +44,8 @@ export class Caller<Q, A> {
       this.#waiting = { id, settle, fail };
       const call: Call<Q> = { id, request };
       this.#child.send(call, (error) => {
-        if (error) this.#die(`cannot be reached: ${error.message}`);
+        // It is ending, or unreachable for good: either way its end tells why.
+        if (error) this.kill();
       });
     });
   }

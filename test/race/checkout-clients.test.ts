@@ -9,7 +9,7 @@ import { createCheckoutFiles } from "#engine/checkouts/keeper-client.ts";
 import { disk, makePlace, native, onCleanup } from "../engine/checkouts/support.ts";
 
 const WRITERS = 2;
-const ROUNDS = 120;
+const ROUNDS = 200;
 
 interface Writer {
   readonly child: ChildProcess;
@@ -96,7 +96,7 @@ it.each([
     for (const { name, printed } of writers) {
       const rows = check.prepare("SELECT row FROM log WHERE writer = ? ORDER BY row").pluck().all(name);
       expect(rows).toEqual(printed.trim().split("\n").map(Number));
-      expect(rows.length).toBeGreaterThan(10);
+      expect(rows.length).toBeGreaterThan(5);
     }
     expect(check.prepare("SELECT count(*) FROM log WHERE writer = 'cli'").pluck().get()).toBe(counts.cli);
     check.close();
