@@ -195,8 +195,9 @@ export class WarmPool {
     if (this.#parts.disk.freeBytes(this.#parts.paths.root) < bytes + LIMITS.readyFloorBytes) return false;
     const path = temporaryPath(this.#parts, "ready.db");
     try {
-      const source = near[0];
-      if (!source || !(await this.#copy(source.file, path))) await this.#build(version, path);
+      // The last one stays where it can be taken: then the chain is decoded instead.
+      const source = near.length > 1 ? near.at(-1) : undefined;
+      if (!source || !(await this.#copy(uid, source.file, path))) await this.#build(version, path);
       else if (source.differing.length > 0) await overwriteFile(this.#parts, version, path, source.differing, () => this.#giveWay());
       this.#ready.add(uid, version.number, path);
     } finally {
@@ -219,21 +220,35 @@ export class WarmPool {
     await materialise(chain, order, { signal: this.#closing.signal });
   }
 
-  /** In small steps, which `disk.clone` is not. False, with nothing at `path`, when somebody took the file meanwhile: then it was written to. */
-  async #copy(file: ReadyFile, path: string): Promise<boolean> {
-    const { disk } = this.#parts;
-    const buffer = new Uint8Array(COPY_CHUNK_BYTES);
-    let source: number;
-    try {
-      source = disk.open(file.path, "r");
-    } catch (error) {
-      if (error instanceof EngineError && error.code === "file-not-found") return false;
-      throw error;
+  /**
+   * Copies a ready file, in small steps, which `disk.clone` is not. It is out of everybody's reach meanwhile: taken by
+   * somebody it would be a checkout that this process reads, and whose locks it drops when it closes it (the POSIX lock
+   * trap). False, with nothing at `path`, when somebody was quicker.
+   */
+  async #copy(uid: string, file: ReadyFile, path: string): Promise<boolean> {
+    const own = temporaryPath(this.#parts, "source.db");
+    const how = this.#ready.take(file, own);
+    if (how === null) return false;
+    if (how === "cloned") {
+      this.#parts.disk.rename(own, path);
+      return true;
     }
     try {
-      const target = disk.open(path, "wx+");
+      await this.#copyBytes(own, path, file.bytes);
+      return true;
+    } finally {
+      this.#ready.add(uid, file.version, own);
+    }
+  }
+
+  async #copyBytes(from: string, to: string, bytes: number): Promise<void> {
+    const { disk } = this.#parts;
+    const buffer = new Uint8Array(COPY_CHUNK_BYTES);
+    const source = disk.open(from, "r");
+    try {
+      const target = disk.open(to, "wx+");
       try {
-        for (let position = 0; position < file.bytes; position += buffer.length) {
+        for (let position = 0; position < bytes; position += buffer.length) {
           const length = disk.read(source, buffer, position);
           disk.write(target, buffer.subarray(0, length), position);
           await this.#giveWay();
@@ -244,9 +259,6 @@ export class WarmPool {
     } finally {
       disk.close(source);
     }
-    if (disk.stat(file.path) !== null) return true;
-    disk.remove(path);
-    return false;
   }
 
   /** Throws `cancelled` when the store is being closed. */

@@ -244,3 +244,22 @@ test("POOL-9: a file that has another name as well is not kept", async () => {
   expect(await readyFiles(store)).toBe(0);
   expect(query(join(folder, "mine.db"), "SELECT count(*) FROM notes")).toEqual([[100]]);
 });
+
+test("POOL-10: no ready file is open in this process while somebody may take it", async () => {
+  const opened: string[] = [];
+  const disk = new Proxy(nodeDisk, {
+    get: (target, name: keyof typeof nodeDisk) =>
+      name === "open"
+        ? (path: string, flags: "r" | "r+" | "w+" | "wx+", mode?: number) => {
+            opened.push(path);
+            return target.open(path, flags, mode);
+          }
+        : target[name],
+  });
+  const { store } = await makeReadyShop({ disk });
+  await untilReady(store);
+  for (const name of ["a", "b"]) expect((await forkAndOpen(store, name)).checkout).toBe("from the warm pool");
+  await untilReady(store);
+  expect(opened.filter((path) => path.includes("source.db")).length).toBeGreaterThan(0);
+  expect(opened.filter((path) => path.includes(join("cache", "ready")))).toEqual([]);
+});
