@@ -31,7 +31,8 @@ export const suite: Suite = {
   plan,
   tables: (order) => {
     const series = plan(order).flatMap((step) => step.series);
-    const groups = [...new Set(series.map(({ group }) => group))];
+    // Limits stand beside what they are the limit of.
+    const groups = [...new Set(series.map(({ group }) => group))].filter((group) => group !== "Limit");
     return groups.map((group) =>
       seriesTable({
         title: group === "Server" ? "Postgres, server and connection" : `A private copy of ${group}`,
