@@ -1,9 +1,9 @@
 /** One workload of the suite: its database, the run, what throwing it away gives back, an uncontended run, and the limit. */
+import { ownEntry } from "#engine/io/own-entry.ts";
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BenchSize } from "#shared/bench-views.ts";
 import { assert } from "#shared/assert.ts";
-import { benchEntry } from "../runner/entry-file.ts";
 import type { Bench, Order } from "../suite.ts";
 import { withCallers } from "./calls.ts";
 import { drive, type Listener, type RunOrder, type RunResult, type Verb } from "./drive.ts";
@@ -32,7 +32,7 @@ export async function runWorkload(bench: Bench, workload: Workload): Promise<voi
   const source = await prepareSeed(bench);
   const request: SqlRequest = { act: "read", path: source, query: { sql: "SELECT 1", values: [] } };
   const processes = {
-    entry: benchEntry(import.meta.dirname, "branchbench-sql"),
+    entry: ownEntry(import.meta.dirname, "branchbench-sql"),
     count: Math.min(Number(bench.order.options["concurrency"]), parameters.workers),
     hello: request,
     signal: bench.signal,

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { Store } from "#engine/store.ts";
 import { notePeers } from "../peers/find-program.ts";
-import { openAndAsk, WAY_TITLES, WAYS, wayOf, type Way } from "../shared/checkouts.ts";
-import { copyBytes, Cp, dropFromCache, missingCacheDrop, reflink, removeDatabase } from "../shared/limits.ts";
-import { eraseBranch, MAIN, makeStore, nextName, removeShortcuts } from "../shared/stores.ts";
-import { sizeId, sizeText } from "../shared/tables.ts";
-import { isCancelled, takeTurns } from "../shared/turns.ts";
+import { openAndAsk, WAY_TITLES, WAYS, wayOf, type Way } from "../common/checkouts.ts";
+import { copyBytes, Cp, dropFromCache, missingCacheDrop, reflink, removeDatabase } from "../common/limits.ts";
+import { eraseBranch, MAIN, makeStore, nextName, removeShortcuts } from "../common/stores.ts";
+import { sizeId, sizeText } from "../common/tables.ts";
+import { isCancelled, takeTurns } from "../common/turns.ts";
 import { time, type Bench, type SeriesPlan, type Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

@@ -1,7 +1,7 @@
 /** What a branch stores as it diverges by one-row transactions: the same for each of them, at every k. */
-import { Diverging } from "../shared/transactions.ts";
-import { makeStore } from "../shared/stores.ts";
-import { sizeId, sizeText } from "../shared/tables.ts";
+import { Diverging } from "../common/transactions.ts";
+import { makeStore } from "../common/stores.ts";
+import { sizeId, sizeText } from "../common/tables.ts";
 import type { SeriesPlan, Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

@@ -1,10 +1,10 @@
 /** Forks by size of the database, and the bytes and files that they leave. */
 import { join } from "node:path";
 import type { Store } from "#engine/store.ts";
-import { AppendLog } from "../shared/limits.ts";
-import { fillUp, MAIN, makeStore, nextName, segmentFiles, useSharedStore, storedBytes } from "../shared/stores.ts";
-import { sizeId, sizeText } from "../shared/tables.ts";
-import { takeTurns, type Contestant } from "../shared/turns.ts";
+import { AppendLog } from "../common/limits.ts";
+import { fillUp, MAIN, makeStore, nextName, segmentFiles, useSharedStore, storedBytes } from "../common/stores.ts";
+import { sizeId, sizeText } from "../common/tables.ts";
+import { takeTurns, type Contestant } from "../common/turns.ts";
 import type { SeriesPlan, Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { findPeer, missingPeer } from "../peers/find-program.ts";
 import { OffshootStore } from "../peers/offshoot.ts";
-import { removeDatabase } from "../shared/limits.ts";
-import { nextName } from "../shared/stores.ts";
-import { sizeText } from "../shared/tables.ts";
-import { takeTurns, type Contestant } from "../shared/turns.ts";
+import { removeDatabase } from "../common/limits.ts";
+import { nextName } from "../common/stores.ts";
+import { sizeText } from "../common/tables.ts";
+import { takeTurns, type Contestant } from "../common/turns.ts";
 import type { SeriesPlan, Step } from "../suite.ts";
 import type { Scale } from "./scale.ts";
 

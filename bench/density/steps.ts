@@ -7,10 +7,10 @@ import { Random } from "#shared/bench-random.ts";
 import Database from "better-sqlite3";
 import { openStore, type Store } from "#engine/store.ts";
 import { runMemoryChild } from "../goals/memory.ts";
-import { AppendLog } from "../shared/limits.ts";
-import { ACTOR, catalogBytes, eraseBranch, MAIN, makeStore, nextName, useSharedStore } from "../shared/stores.ts";
-import { sizeText } from "../shared/tables.ts";
-import { takeTurns } from "../shared/turns.ts";
+import { AppendLog } from "../common/limits.ts";
+import { ACTOR, catalogBytes, eraseBranch, MAIN, makeStore, nextName, useSharedStore } from "../common/stores.ts";
+import { sizeText } from "../common/tables.ts";
+import { takeTurns } from "../common/turns.ts";
 import { time, type Bench, type SeriesPlan, type Step } from "../suite.ts";
 import type { Scale } from "./scale.ts";
 

@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { notePeers } from "../peers/find-program.ts";
-import { openAndAsk, recordByWay, WAY_TITLES, WAYS, type Way } from "../shared/checkouts.ts";
-import { Cp, reflink, removeDatabase } from "../shared/limits.ts";
-import { eraseBranch, MAIN, makeStore, nextName, removeShortcuts } from "../shared/stores.ts";
-import { takeTurns } from "../shared/turns.ts";
+import { openAndAsk, recordByWay, WAY_TITLES, WAYS, type Way } from "../common/checkouts.ts";
+import { Cp, reflink, removeDatabase } from "../common/limits.ts";
+import { eraseBranch, MAIN, makeStore, nextName, removeShortcuts } from "../common/stores.ts";
+import { takeTurns } from "../common/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
-import { sizeText } from "../shared/tables.ts";
+import { sizeText } from "../common/tables.ts";
 import type { Scale } from "./scale.ts";
 
 /** What runs in the background may use the time between two samples, as it would between two forks of a person. */

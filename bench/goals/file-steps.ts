@@ -2,12 +2,12 @@
 import { closeSync, openSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Store } from "#engine/store.ts";
-import { hashFile, hashOpenFile } from "../shared/limits.ts";
-import { MAIN, runSql, useSharedStore } from "../shared/stores.ts";
-import { takeTurns } from "../shared/turns.ts";
+import { hashFile, hashOpenFile } from "../common/limits.ts";
+import { MAIN, runSql, useSharedStore } from "../common/stores.ts";
+import { takeTurns } from "../common/turns.ts";
 import type { Bench, Step } from "../suite.ts";
-import { movesStep } from "../shared/moves.ts";
-import { sizeText } from "../shared/tables.ts";
+import { movesStep } from "../common/moves.ts";
+import { sizeText } from "../common/tables.ts";
 import type { Scale } from "./scale.ts";
 
 const PAGES_CHANGED = 10;

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { medianOf } from "#shared/bench-statistics.ts";
 import type { Store } from "#engine/store.ts";
-import { AppendLog } from "../shared/limits.ts";
-import { fillUp, MAIN, makeStore, nextName, segmentFiles, storedBytes } from "../shared/stores.ts";
-import { sizeText } from "../shared/tables.ts";
-import { takeTurns, type Contestant } from "../shared/turns.ts";
+import { AppendLog } from "../common/limits.ts";
+import { fillUp, MAIN, makeStore, nextName, segmentFiles, storedBytes } from "../common/stores.ts";
+import { sizeText } from "../common/tables.ts";
+import { takeTurns, type Contestant } from "../common/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
 import type { ForkCase, Scale } from "./scale.ts";
 

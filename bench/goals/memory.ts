@@ -1,6 +1,6 @@
 /** What a process of its own took for one piece of work. */
-import { benchEntry } from "../runner/entry-file.ts";
-import { describeBuilt, findBuilt, runNode } from "../shared/child.ts";
+import { ownEntry } from "#engine/io/own-entry.ts";
+import { describeBuilt, findBuilt, runNode } from "../common/child.ts";
 import type { Bench } from "../suite.ts";
 
 export interface Taken {
@@ -15,6 +15,6 @@ export interface Taken {
 export async function runMemoryChild(bench: Bench, what: "import" | "checkout" | "look", store: string, source = ""): Promise<Taken> {
   const built = findBuilt("memory-child.js");
   bench.fact("memory measured of", built ? describeBuilt(built) : "the source: Node's type stripper alone takes about 40 MB");
-  const output = await runNode(bench, [built ?? benchEntry(import.meta.dirname, "memory-child"), what, store, source]);
+  const output = await runNode(bench, [built ?? ownEntry(import.meta.dirname, "memory-child"), what, store, source]);
   return JSON.parse(output) as Taken;
 }

@@ -2,13 +2,13 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "#engine/store.ts";
-import { describeBuilt, findBuilt, runNode } from "../shared/child.ts";
+import { describeBuilt, findBuilt, runNode } from "../common/child.ts";
 import { runMemoryChild, type Taken } from "./memory.ts";
-import { Cp, removeDatabase } from "../shared/limits.ts";
-import { ACTOR, fillUp, MAIN, makeStore, nextName } from "../shared/stores.ts";
-import { takeTurns } from "../shared/turns.ts";
+import { Cp, removeDatabase } from "../common/limits.ts";
+import { ACTOR, fillUp, MAIN, makeStore, nextName } from "../common/stores.ts";
+import { takeTurns } from "../common/turns.ts";
 import { time, type Bench, type SeriesPlan, type Step } from "../suite.ts";
-import { sizeText } from "../shared/tables.ts";
+import { sizeText } from "../common/tables.ts";
 import type { Scale } from "./scale.ts";
 
 const FIRST_ROWS = 200;

@@ -1,6 +1,6 @@
 /** What a version of one row leaves behind, the same at every k. */
-import { Diverging, type Kind } from "../shared/transactions.ts";
-import { makeStore } from "../shared/stores.ts";
+import { Diverging, type Kind } from "../common/transactions.ts";
+import { makeStore } from "../common/stores.ts";
 import type { SeriesPlan, Step } from "../suite.ts";
 import type { Scale } from "./scale.ts";
 

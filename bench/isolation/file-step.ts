@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { Store } from "#engine/store.ts";
 import { findPeer, missingPeer, notePeers, type Peer } from "../peers/find-program.ts";
-import { openAndAsk } from "../shared/checkouts.ts";
-import { AppendLog, copyBytes, reflink, removeDatabase, runProgram } from "../shared/limits.ts";
-import { eraseBranch, MAIN, makeStore, nextName } from "../shared/stores.ts";
-import { takeTurns, type Contestant } from "../shared/turns.ts";
+import { openAndAsk } from "../common/checkouts.ts";
+import { AppendLog, copyBytes, reflink, removeDatabase, runProgram } from "../common/limits.ts";
+import { eraseBranch, MAIN, makeStore, nextName } from "../common/stores.ts";
+import { takeTurns, type Contestant } from "../common/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

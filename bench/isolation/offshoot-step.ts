@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findPeer, missingPeer } from "../peers/find-program.ts";
 import { OffshootStore } from "../peers/offshoot.ts";
-import { openAndAsk } from "../shared/checkouts.ts";
-import { nextName } from "../shared/stores.ts";
-import { takeTurns } from "../shared/turns.ts";
+import { openAndAsk } from "../common/checkouts.ts";
+import { nextName } from "../common/stores.ts";
+import { takeTurns } from "../common/turns.ts";
 import type { Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

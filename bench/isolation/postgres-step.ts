@@ -11,7 +11,7 @@ import {
   type Strategy,
 } from "../postgres/databases.ts";
 import { installRuntime, missingPostgres, type Runtime } from "../postgres/runtime.ts";
-import { endIfStopped, isCancelled, takeTurns } from "../shared/turns.ts";
+import { endIfStopped, isCancelled, takeTurns } from "../common/turns.ts";
 import type { Bench, SeriesPlan, Step } from "../suite.ts";
 import { published, type Scale } from "./scale.ts";
 

@@ -4,11 +4,11 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { ownEntry } from "#engine/io/own-entry.ts";
 import { createStore, type Store } from "#engine/store.ts";
 import { allDone } from "../branchbench/all-done.ts";
 import { withCallers, type Caller } from "../branchbench/calls.ts";
 import { prepareSeed } from "../branchbench/seed.ts";
-import { benchEntry } from "../runner/entry-file.ts";
 import { time, type Bench } from "../suite.ts";
 import { DATABASE, makeBranches, ROOT } from "./branches.ts";
 import type { MicroAnswer, MicroRequest } from "./micro-sql.ts";
@@ -122,7 +122,7 @@ async function operate(
 }
 
 async function withProcesses(bench: Bench, count: number, act: (processes: readonly Process[]) => Promise<void>): Promise<void> {
-  const entry = benchEntry(import.meta.dirname, "micro-sql");
+  const entry = ownEntry(import.meta.dirname, "micro-sql");
   await withCallers<MicroRequest, MicroAnswer, void>({ entry, count, hello: { act: "hello" }, signal: bench.signal }, act);
 }
 

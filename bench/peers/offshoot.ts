@@ -5,7 +5,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runProgram } from "../shared/limits.ts";
+import { runProgram } from "../common/limits.ts";
 
 const START_MS_MAX = 10_000;
 const STOP_MS_MAX = 10_000;

@@ -5,8 +5,8 @@ import { divergenceStep } from "../cow/divergence-step.ts";
 import { offshootStep } from "../cow/offshoot-step.ts";
 import { SCALES } from "../cow/scale.ts";
 import { memoryStep } from "../goals/program-steps.ts";
-import { movesStep } from "../shared/moves.ts";
-import { OFFSHOOT_COLUMNS, seriesTable, sizeId } from "../shared/tables.ts";
+import { movesStep } from "../common/moves.ts";
+import { OFFSHOOT_COLUMNS, seriesTable, sizeId } from "../common/tables.ts";
 import type { Order, SeriesPlan, Step, Suite } from "../suite.ts";
 
 const GB = 1024 ** 3;

@@ -1,7 +1,7 @@
 /** Many live branches: what each costs, and what stays as it is however many there are. */
 import { SCALES } from "../density/scale.ts";
 import { branchesStep, wallsStep } from "../density/steps.ts";
-import { seriesTable } from "../shared/tables.ts";
+import { seriesTable } from "../common/tables.ts";
 import type { Order, Step, Suite } from "../suite.ts";
 
 const GB = 1024 ** 3;

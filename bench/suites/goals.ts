@@ -5,7 +5,7 @@ import { forkStep, growthStep, inFlightStep } from "../goals/fork-steps.ts";
 import { commandStep, listStep, memoryStep } from "../goals/program-steps.ts";
 import { SCALES } from "../goals/scale.ts";
 import { mixedTransactionStep, transactionStep } from "../goals/transaction-steps.ts";
-import { OFFSHOOT_COLUMNS, seriesTable } from "../shared/tables.ts";
+import { OFFSHOOT_COLUMNS, seriesTable } from "../common/tables.ts";
 import type { Order, Step, Suite } from "../suite.ts";
 
 const GB = 1024 ** 3;

@@ -3,7 +3,7 @@ import { SCALES } from "../isolation/scale.ts";
 import { fileStep } from "../isolation/file-step.ts";
 import { offshootStep } from "../isolation/offshoot-step.ts";
 import { postgresStep } from "../isolation/postgres-step.ts";
-import { OFFSHOOT_COLUMNS, seriesTable } from "../shared/tables.ts";
+import { OFFSHOOT_COLUMNS, seriesTable } from "../common/tables.ts";
 import type { Order, Step, Suite } from "../suite.ts";
 
 const GB = 1024 ** 3;

@@ -13,7 +13,7 @@ import { BenchHistory, benchmarksFolder, headOf } from "#bench/runner/history.ts
 import type { Suite } from "#bench/suite.ts";
 import { BenchProcess, isRunning } from "./bench-process.ts";
 import type { JobRegistry, JobWork } from "./jobs.ts";
-import { entryFile } from "./program.ts";
+import { ownEntry } from "#engine/io/own-entry.ts";
 
 /** Runs without a store that are kept in memory; the oldest go first. */
 const UNSAVED_MAX = 20;
@@ -61,7 +61,7 @@ export class BenchService {
       if (folder === undefined) nodeDisk.makeDirectory(place);
       const history = this.#historyNow();
       const child = new BenchProcess(
-        this.#parts.childFile ?? entryFile("bench-child"),
+        this.#parts.childFile ?? ownEntry(import.meta.dirname, "bench-child"),
         { suite: id, size, options, folder: place },
         { onUpdate: (update) => this.#emit(update), onKeep: (run, from) => this.#keep(run, history, from) },
       );

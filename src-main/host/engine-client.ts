@@ -8,7 +8,7 @@ import type { ErrorView } from "#shared/error-codes.ts";
 import type { Result } from "#shared/result.ts";
 import type { JobView, StoreView } from "#shared/views.ts";
 import type { EngineRequestName, FromEngine, ToEngine } from "./engine-protocol.ts";
-import { entryFile } from "./program.ts";
+import { ownEntry } from "#engine/io/own-entry.ts";
 
 /** After this the worker is ended whatever it does; longer than what it gives its own jobs to stop. */
 const CLOSE_WAIT_MS = 6_000;
@@ -38,7 +38,7 @@ export class EngineClient {
   #reopening: Promise<Result<unknown> | null> = Promise.resolve(null);
   #closing = false;
 
-  constructor(onEvent: (event: HostEvent) => void, workerFile: string = entryFile("engine-worker")) {
+  constructor(onEvent: (event: HostEvent) => void, workerFile: string = ownEntry(import.meta.dirname, "engine-worker")) {
     this.#onEvent = onEvent;
     this.#workerFile = workerFile;
   }

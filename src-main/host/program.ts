@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The folder with package.json: two levels up from `src-main/host` as from `out/main`. */
@@ -11,10 +11,4 @@ export const RENDERER_FOLDER = join(PACKAGE_FOLDER, "out", "renderer");
 export function programName(): string {
   const { name, version } = JSON.parse(readFileSync(join(PACKAGE_FOLDER, "package.json"), "utf8")) as { name: string; version: string };
   return `${name} ${version}`;
-}
-
-/** A file of ours that runs on its own, beside this one: TypeScript in the source tree, JavaScript when built. */
-export function entryFile(name: string): string {
-  const source = join(import.meta.dirname, `${name}.ts`);
-  return existsSync(source) ? source : join(import.meta.dirname, `${name}.js`);
 }

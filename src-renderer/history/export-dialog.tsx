@@ -1,18 +1,7 @@
-import { FolderOpen } from "lucide-react";
-import { useState } from "react";
 import { formatBytes } from "#shared/units.ts";
-import type { ErrorView } from "#shared/error-codes.ts";
 import type { BranchView, HistoryRow } from "#shared/views.ts";
-import { toErrorView } from "../api/api-error.ts";
-import { requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
-import { useAppState } from "../app-state.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
-import { RunningJob } from "../ui/running-job.tsx";
-import { ErrorPanel } from "../ui/states.tsx";
-import { showToast } from "../ui/toasts.ts";
+import { SaveDialog } from "../dialogs/save-dialog.tsx";
 
 interface ExportDialogProps {
   readonly branch: BranchView;
@@ -20,76 +9,19 @@ interface ExportDialogProps {
   readonly onClose: () => void;
 }
 
-/** Writes one version as a stock file. Replacing a file that is there takes a second, explicit press. */
+/** Writes one version as a stock file. */
 export function ExportDialog({ branch, version, onClose }: ExportDialogProps) {
   const api = useApi();
-  const host = useAppState((state) => state.hello?.host);
-  const suggested = `${branch.database}-${branch.name.replaceAll("/", "-")}-v${version.number}.db`;
-  const [file, setFile] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ErrorView | null>(null);
-  const trimmed = file.trim();
-  const replace = failure?.code === "file-exists";
-
-  const choose = async () => {
-    const path = await requestOrReport(api, "app.chooseSaveFile", { title: "Export", suggested });
-    if (path !== null) setFile(path);
-  };
-  const submit = async () => {
-    if (trimmed === "" || busy) return;
-    setBusy(true);
-    setFailure(null);
-    try {
-      const done = await api.request("database.export", {
-        database: branch.database,
-        branch: branch.name,
-        at: `v${version.number}`,
-        file: trimmed,
-        ...(replace ? { overwrite: true } : {}),
-      });
-      showToast({ text: `Exported v${version.number} to ${done.path}`, detail: formatBytes(done.bytes), tone: "plain" });
-      onClose();
-    } catch (error) {
-      const view = toErrorView(error);
-      setFailure(view.code === "cancelled" ? null : view);
-      setBusy(false);
-    }
-  };
+  const { database, name } = branch;
+  const at = `v${version.number}`;
   return (
-    <Dialog
-      title={`Export v${version.number}`}
-      description={`${branch.database}@${branch.name}, ${formatBytes(version.pageCount * version.pageSize)}, as a single SQLite file.`}
+    <SaveDialog
+      title={`Export ${at}`}
+      description={`${database}@${name}, ${formatBytes(version.pageCount * version.pageSize)}, as a single SQLite file.`}
+      suggested={`${database}-${name.replaceAll("/", "-")}-${at}.db`}
+      what={at}
+      save={(file, overwrite) => api.request("database.export", { database, branch: name, at, file, ...overwrite })}
       onClose={onClose}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button onClick={onClose}>{busy ? "Close" : "Cancel"}</Button>
-          <Button type="submit" variant={replace ? "danger" : "primary"} disabled={trimmed === ""} busy={busy ? "Exporting…" : null}>
-            {replace ? "Replace the file" : "Export"}
-          </Button>
-        </>
-      }
-    >
-      <div className="flex items-end gap-2">
-        <div className="flex-1">
-          <Field
-            label="File on the machine that runs Coppice"
-            value={file}
-            placeholder={suggested}
-            onChange={(event) => {
-              setFile(event.target.value);
-              setFailure(null);
-            }}
-          />
-        </div>
-        {host === "electron" ? (
-          <Button icon={FolderOpen} onClick={() => void choose()}>
-            Choose…
-          </Button>
-        ) : null}
-      </div>
-      {busy ? <RunningJob /> : null}
-      {failure ? <ErrorPanel error={failure} /> : null}
-    </Dialog>
+    />
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wayOf } from "#bench/shared/checkouts.ts";
+import { wayOf } from "#bench/common/checkouts.ts";
 import { makeShop } from "../support/stores.ts";
 
 test("SUITE-14: how a file came to be is read off the checkout's result, whatever was patched afterwards", () => {

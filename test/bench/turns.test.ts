@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { takeTurns } from "#bench/shared/turns.ts";
+import { takeTurns } from "#bench/common/turns.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { fakeBench } from "./fake-bench.ts";
 

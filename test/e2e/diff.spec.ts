@@ -28,7 +28,7 @@ test("JOURNEY-4: a comparison shows what was deleted, and its CSV has as many ro
   await page.getByRole("menuitem", { name: /CSV/ }).click();
   await page.getByRole("textbox", { name: /File on the machine/ }).fill(file);
   await page.getByRole("dialog").getByRole("button", { name: "Export" }).click();
-  await expect(toast(page, /Exported to/)).toBeVisible();
+  await expect(toast(page, /Exported the comparison to/)).toBeVisible();
   const lines = readFileSync(file, "utf8").trimEnd().split("\r\n");
   expect(lines[0]).toContain("old.item");
   expect(lines.slice(1).filter((line) => line.startsWith("delete,"))).toHaveLength(50);
@@ -53,7 +53,7 @@ test("DIFFVIEW-10: the exported script turns the left state into the right one",
   await page.getByRole("textbox", { name: /File on the machine/ }).fill(file);
   await page.getByRole("dialog").getByRole("button", { name: "Export" }).click();
   await expect.poll(() => existsSync(file)).toBe(true);
-  await expect(toast(page, /Exported to/)).toBeVisible();
+  await expect(toast(page, /Exported the comparison to/)).toBeVisible();
   runSql(main, readFileSync(file, "utf8"));
   expect(readValue(main, "SELECT count(*) FROM orders")).toBe(150);
   expect(readValue(main, "SELECT group_concat(name) FROM pragma_table_info('orders')")).toBe("id,item,price,note");

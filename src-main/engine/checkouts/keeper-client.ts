@@ -1,7 +1,5 @@
 /** Checkouts touched through the keeper: for programs that may have SQLite connections of their own on them. */
 import { fork, type ChildProcess } from "node:child_process";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { assert } from "#shared/assert.ts";
 import type { Holder } from "#shared/error-codes.ts";
@@ -10,6 +8,7 @@ import { readBootId } from "../io/boot.ts";
 import type { Disk } from "../io/disk.ts";
 import { EngineError, fromErrorView } from "../io/errors.ts";
 import type { Native } from "../io/native.ts";
+import { ownEntry } from "../io/own-entry.ts";
 import type { Work } from "../segments/page-source.ts";
 import type { CopyRequest, SourceCopy } from "../transfer/copy-source.ts";
 import type { CheckoutChanges, CheckoutFiles, HeldCheckout, KnownContent, KnownFact } from "./checkout-files.ts";
@@ -98,7 +97,7 @@ class Keeper {
   isAlive = true;
 
   constructor({ temporary, shadows }: { readonly temporary: string; readonly shadows?: string }) {
-    this.#child = fork(findEntry(), shadows === undefined ? [temporary] : [temporary, shadows], {
+    this.#child = fork(ownEntry(import.meta.dirname, "keeper"), shadows === undefined ? [temporary] : [temporary, shadows], {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       execArgv: [],
@@ -294,10 +293,4 @@ function keeperDied(how: string): EngineError {
     untouched: "Every checkout holds either what it held before or all of what was being put there.",
     retryable: true,
   });
-}
-
-/** Beside this file, as source and in a bundle. */
-function findEntry(): string {
-  const here = fileURLToPath(import.meta.url);
-  return join(dirname(here), here.endsWith(".ts") ? "keeper.ts" : "keeper.js");
 }

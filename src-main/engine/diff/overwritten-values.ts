@@ -9,7 +9,7 @@
  *   4. everywhere. This alone costs more than what changed, and it ends as soon as the last owner is found.
  */
 import { readUint32 } from "../format/btree-page.ts";
-import { pageOf, placeOf, type DatabasePages } from "./database-pages.ts";
+import { pageOf, placeOf, type CellPlace, type DatabasePages } from "./database-pages.ts";
 import type { ChangedPages } from "./changed-pages.ts";
 import type { PageSet } from "./page-set.ts";
 import { TreeCursor, type Tree } from "./tree-cursor.ts";
@@ -49,15 +49,21 @@ export function* markOwners(changes: ChangedPages, compared: readonly ComparedTr
 
 /** Takes pages that the rows of the cursor own off the list. */
 function* dropOwned(cursor: TreeCursor, pages: DatabasePages, open: PageSet): Generator<null, void> {
+  for (const place of largeCells(cursor, open)) {
+    if (place === null) yield null;
+    else for (const page of pages.overflowPages(cursor.cell, place)) open.delete(page);
+  }
+}
+
+/** Places of cells with overflow pages, as long as owners are looked for; null now and then, so that others can run. */
+function* largeCells(cursor: TreeCursor, open: PageSet): Generator<CellPlace | null, void> {
   let seen = 0;
   while (open.size > 0 && cursor.next()) {
     if (cursor.pagesRead > seen + HEARTBEAT_PAGES) {
       seen = cursor.pagesRead;
       yield null;
     }
-    const cell = cursor.cell;
-    if (cell.overflow === 0) continue;
-    for (const page of pages.overflowPages(cell, cursor.place)) open.delete(page);
+    if (cursor.cell.overflow !== 0) yield cursor.place;
   }
 }
 
@@ -77,16 +83,12 @@ function dropOwnedByChanged({ changed, right }: ChangedPages, open: PageSet): vo
 
 function* markByScan(changes: ChangedPages, cursor: TreeCursor, open: PageSet): Generator<null, void> {
   const { pages } = changes.right;
-  let seen = 0;
-  while (open.size > 0 && cursor.next()) {
-    if (cursor.pagesRead > seen + HEARTBEAT_PAGES) {
-      seen = cursor.pagesRead;
+  for (const place of largeCells(cursor, open)) {
+    if (place === null) {
       yield null;
+      continue;
     }
-    const cell = cursor.cell;
-    if (cell.overflow === 0) continue;
-    const { place } = cursor;
-    const hits = [...pages.overflowPages(cell, place)].filter((page) => open.has(page));
+    const hits = [...pages.overflowPages(cursor.cell, place)].filter((page) => open.has(page));
     for (const page of hits) open.delete(page);
     if (hits.length > 0) changes.mark(pageOf(place));
   }

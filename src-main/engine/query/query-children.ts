@@ -1,10 +1,9 @@
 /** The processes that run SQL: started when they are needed, a few at most, reused, killed to stop what they run. */
 import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { LIMITS } from "#shared/limits.ts";
 import { EngineError, fromErrorView } from "../io/errors.ts";
+import { ownEntry } from "../io/own-entry.ts";
 import type { Work } from "../segments/page-source.ts";
 import type { QueryJobName, QueryJobs, QueryMessage, QueryReply, ScriptEvent } from "./query-protocol.ts";
 
@@ -105,7 +104,7 @@ class QueryChild {
   isAlive = true;
 
   constructor() {
-    this.#child = fork(findEntry(), [String(process.pid)], {
+    this.#child = fork(ownEntry(import.meta.dirname, "query-child"), [String(process.pid)], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       execArgv: [],
       // Inside Electron the executable is the app itself.
@@ -209,10 +208,4 @@ function childDied(how: string): EngineError {
     untouched: "What was not committed is not there.",
     retryable: true,
   });
-}
-
-/** Beside this file, as source and in a bundle. */
-function findEntry(): string {
-  const here = fileURLToPath(import.meta.url);
-  return join(dirname(here), here.endsWith(".ts") ? "query-child.ts" : "query-child.js");
 }

@@ -5,17 +5,7 @@
  * Everything travels as JSON: values are `DataValue`s by then.
  */
 import type { ErrorView } from "#shared/error-codes.ts";
-import type {
-  DataColumnView,
-  DataFilter,
-  DataKeyView,
-  DataObjectView,
-  DataRowView,
-  DataTableView,
-  DataValue,
-  DataValueView,
-  SqlProblem,
-} from "#shared/query-views.ts";
+import type { DataFilter, DataObjectView, DataRowsView, DataTableView, DataValue, DataValueView, SqlProblem } from "#shared/query-views.ts";
 
 export interface Opening {
   readonly path: string;
@@ -71,13 +61,7 @@ export interface RowsOrder extends TableOrder {
   readonly limit: number;
 }
 
-export interface FoundRows {
-  readonly columns: readonly DataColumnView[];
-  readonly key: DataKeyView;
-  readonly rows: readonly DataRowView[];
-  readonly next: string | null;
-  readonly previous: string | null;
-}
+export type FoundRows = Omit<DataRowsView, "source">;
 
 export interface FoundSchema {
   readonly encoding: string;

@@ -156,7 +156,7 @@ test("DIFFVIEW-8: an export names its file and replaces one only when that is pr
   await page.getByRole("textbox", { name: /File on the machine/ }).fill("/home/you/orders.csv");
   await page.getByRole("dialog").getByRole("button", { name: "Export" }).click();
   await page.getByRole("button", { name: "Replace the file" }).click();
-  await expect.element(page.getByText(/^Exported to \/home\/you\/orders\.csv/)).toBeVisible();
+  await expect.element(page.getByText(/^Exported the comparison to \/home\/you\/orders\.csv/)).toBeVisible();
   const input = { id: "d1", format: "csv", tables: ["orders"], file: "/home/you/orders.csv" };
   expect(api.inputsOf("diff.export")).toEqual([input, { ...input, overwrite: true }]);
 });
