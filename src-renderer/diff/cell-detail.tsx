@@ -6,7 +6,7 @@ import { copyText } from "../ui/copy.ts";
 import { cx } from "../ui/cx.ts";
 import { useDiff } from "./diff-session.ts";
 import { sideText } from "./side-text.ts";
-import { fullText, typeName, valueBytes, valueText } from "./value-text.ts";
+import { fullText, typeName, valueBytes, valuesOf, valueText } from "./value-text.ts";
 import type { VisibleColumn } from "./visible-columns.ts";
 
 /** The value with the keyboard, whole, as it was and as it is. */
@@ -14,6 +14,7 @@ export function CellDetail(props: { readonly table: TableDiffView; readonly row:
   const { table, row, column } = props;
   const left = useDiff((session) => session.left);
   const right = useDiff((session) => session.right);
+  const [old, current] = valuesOf(row, column.index, column.column);
   const key = table.columns
     .flatMap((each, index) => (each.isKey ? [`${each.name} ${valueText((row.new ?? row.old)?.[index]).text}`] : []))
     .join(", ");
@@ -28,8 +29,8 @@ export function CellDetail(props: { readonly table: TableDiffView; readonly row:
         </span>
       </div>
       <div className="grid min-h-0 flex-1 grid-cols-2 gap-3 px-3 pb-3">
-        <Side title={`− ${left ? sideText(left) : "left"}`} className="text-del" row={row.old} at={column.index} />
-        <Side title={`+ ${right ? sideText(right) : "right"}`} className="text-add" row={row.new} at={column.index} />
+        <Side title={`− ${left ? sideText(left) : "left"}`} className="text-del" isAbsent={row.old === null} value={old} />
+        <Side title={`+ ${right ? sideText(right) : "right"}`} className="text-add" isAbsent={row.new === null} value={current} />
       </div>
     </section>
   );
@@ -38,21 +39,21 @@ export function CellDetail(props: { readonly table: TableDiffView; readonly row:
 interface SideProps {
   readonly title: string;
   readonly className: string;
-  readonly row: readonly DiffValue[] | null;
-  readonly at: number;
+  /** Whether this side has no such row. */
+  readonly isAbsent: boolean;
+  readonly value: DiffValue | undefined;
 }
 
-function Side({ title, className, row, at }: SideProps) {
-  const value = row?.[at];
+function Side({ title, className, isAbsent, value }: SideProps) {
   const bytes = valueBytes(value);
-  const text = row === null ? "" : fullText(value);
+  const text = fullText(value);
   return (
     <div className="flex min-h-0 flex-col overflow-hidden rounded-md border border-line bg-canvas text-xs">
       <div className="flex h-5.5 flex-none items-center gap-2 border-b border-line bg-surface px-2 text-2xs text-ink-3">
         <span className={cx("name-cut", className)}>{title}</span>
         <span className="ml-auto shrink-0 tabular-nums">
-          {row === null ? "" : typeName(value)}
-          {bytes === null || row === null ? "" : ` · ${formatBytes(bytes)}`}
+          {isAbsent ? "" : typeName(value)}
+          {bytes === null ? "" : ` · ${formatBytes(bytes)}`}
         </span>
         <IconButton
           icon={ClipboardCopy}
@@ -62,7 +63,7 @@ function Side({ title, className, row, at }: SideProps) {
         />
       </div>
       <div className="min-h-0 flex-1 overflow-auto px-2 py-1 font-mono whitespace-pre-wrap select-text wrap-anywhere">
-        {row === null ? <Absent text="no such row" /> : value === null ? <Absent text="NULL" /> : text}
+        {isAbsent ? <Absent text="no such row" /> : value === null || value === undefined ? <Absent text={typeName(value)} /> : text}
       </div>
     </div>
   );

@@ -70,8 +70,8 @@ export function RowTable({ table, columns, hidden, rows, layout, status, onEnd }
       setPlace(next);
       virtual.scrollToIndex(next.row);
     } else if (event.key === "c" && (event.ctrlKey || event.metaKey) && row && column && !window.getSelection()?.toString()) {
-      const value = row.new?.[column.index] ?? row.old?.[column.index];
-      void copyText(fullText(value ?? null), column.column.name);
+      const [old, current] = valuesOf(row, column.index, column.column);
+      void copyText(fullText(current === undefined ? old : current), column.column.name);
     } else return;
     event.preventDefault();
   };
@@ -256,9 +256,13 @@ function ChangeCell({ id, change, at, side, column, focused, onFocus }: CellProp
     >
       {isAbsent ? null : side === "both" && isChanged ? (
         <>
-          <s className="text-ink-2 decoration-ink-3">
+          {old === undefined ? (
             <Value value={old} />
-          </s>
+          ) : (
+            <s className="text-ink-2 decoration-ink-3">
+              <Value value={old} />
+            </s>
+          )}
           <span className="mx-1.5 text-ink-3">→</span>
           <b className="font-semibold">
             <Value value={current} />

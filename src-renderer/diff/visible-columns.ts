@@ -1,5 +1,5 @@
 import type { DiffColumnView, RowChangeView } from "#shared/diff-views.ts";
-import { valueText } from "./value-text.ts";
+import { valuesOf, valueText } from "./value-text.ts";
 
 /** Columns shown beside the key when little changed, so that a row can be recognised. */
 const CONTEXT_COLUMNS = 5;
@@ -36,9 +36,11 @@ export function visibleColumns(
 function widthOf(column: DiffColumnView, index: number, rows: readonly RowChangeView[]): number {
   let longest = (column.formerName === null ? column.name : `${column.formerName} → ${column.name}`).length + 2;
   for (const row of rows.slice(0, MEASURED_ROWS)) {
-    const before = valueText(row.old?.[index]).text.length;
-    const after = valueText(row.new?.[index]).text.length;
-    longest = Math.max(longest, row.kind === "update" && row.changed.includes(index) ? before + after + 3 : Math.max(before, after));
+    const [old, current] = valuesOf(row, index, column);
+    const before = valueText(old).text.length;
+    const after = valueText(current).text.length;
+    const isChanged = row.kind === "update" && row.changed.includes(index);
+    longest = Math.max(longest, isChanged ? before + after + 3 : row.kind === "delete" ? before : after);
   }
   return Math.round(Math.min(WIDTH_PX.most, Math.max(WIDTH_PX.least, longest * CHARACTER_PX + WIDTH_PX.padding)));
 }
@@ -49,8 +51,6 @@ export function matchesRow(row: RowChangeView, columns: readonly DiffColumnView[
   if (wanted === "") return true;
   return columns.some((column, index) => {
     if (row.changed.includes(index) && column.name.toLowerCase().includes(wanted)) return true;
-    return [row.old?.[index], row.new?.[index]].some(
-      (value) => value !== undefined && valueText(value).text.toLowerCase().includes(wanted),
-    );
+    return valuesOf(row, index, column).some((value) => value !== undefined && valueText(value).text.toLowerCase().includes(wanted));
   });
 }

@@ -15,6 +15,8 @@ const CODES: readonly (readonly [prefix: string, code: ErrorCode, found: string]
   ["SQLITE_IOERR", "io-failed", "reading or writing failed"],
 ];
 
+export const CORRUPT_HINT = "Repair the store, or restore catalog.db from a backup; segment files are not touched.";
+
 /** What an error of the catalog's SQLite connection means to a user of the store. `doing`: "Reading", "Committing to" … */
 export function toCatalogError(error: unknown, doing: string, path: string): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
@@ -25,7 +27,7 @@ export function toCatalogError(error: unknown, doing: string, path: string): unk
     cause: error,
     retryable: code === "store-busy",
     details: { path, found: error.code },
-    ...(code === "store-corrupt" ? { hint: "Restore catalog.db from a backup; segment files are not touched." } : {}),
+    ...(code === "store-corrupt" ? { hint: CORRUPT_HINT } : {}),
   });
 }
 

@@ -14,7 +14,7 @@ import { LIMITS } from "#shared/limits.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import type { Native } from "../io/native.ts";
-import { toCatalogError } from "./catalog-error.ts";
+import { CORRUPT_HINT, toCatalogError } from "./catalog-error.ts";
 
 export interface ConnectionPorts {
   readonly disk: Disk;
@@ -193,6 +193,6 @@ export function corruptCatalog(path: string, found: string): EngineError {
   return new EngineError("store-corrupt", `The catalog ${path} is ${found}, not a Coppice catalog`, {
     details: { path, expected: "a Coppice catalog", found },
     untouched: "The file was not changed.",
-    hint: "Restore catalog.db from a backup; segment files are not touched.",
+    hint: CORRUPT_HINT,
   });
 }

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { RowChangeView } from "#shared/diff-views.ts";
 import { selectBranches } from "../../../src-renderer/app-state.ts";
 import { pairLines } from "../../../src-renderer/diff/schema-pane.tsx";
 import { fullText, valueText } from "../../../src-renderer/diff/value-text.ts";
@@ -169,4 +170,28 @@ test("DIFFVIEW-9: values are whole: 64-bit integers, NULL, blobs, control charac
   expect(valueText({ blob: "00ff", bytes: 2_048 }).text).toBe("blob, 2.0 KiB");
   expect(fullText({ blob: "00ff", bytes: 2 })).toBe("00 ff");
   expect(valueText({ real: "Infinity" }).text).toBe("Infinity");
+});
+
+test("DIFFVIEW-10: NULL is copied as nothing, and a column only one side has is wide enough to say so", async () => {
+  const view = diffView();
+  const table = view.tables[0];
+  expect.assert(table);
+  const columns = table.columns.filter(({ name }) => ["id", "note", "currency"].includes(name));
+  const row: RowChangeView = { kind: "update", old: [1, "kept", "EUR"], new: [1, null, "EUR"], changed: [1, 2] };
+  const copied: string[] = [];
+  vi.spyOn(navigator.clipboard, "writeText").mockImplementation(async (text) => void copied.push(text));
+  await showDiff(9, {
+    "diff.open": () => ({ ...view, tables: [{ ...table, columns }] }),
+    "diff.rows": () => ({ columns, rows: [row], next: null }),
+  });
+  await expect.element(rows().getByRole("row", { name: /changed/ })).toMatchTextContent(/kept→NULLno column→EUR/);
+  const cell = rows().getByRole("gridcell", { name: /no column/ });
+  expect(cell.element().scrollWidth).toBe(cell.element().clientWidth);
+  expect(cell.element().querySelector("s")).toBeNull();
+  rows().element().focus();
+  await userEvent.keyboard("{ArrowRight}{Control>}c{/Control}{ArrowRight}");
+  await expect.element(page.getByRole("region", { name: "Value" })).toMatchTextContent(/no column.*EUR/);
+  await userEvent.keyboard("{Control>}c{/Control}");
+  await vi.waitFor(() => expect(copied).toEqual(["", "EUR"]));
+  vi.restoreAllMocks();
 });
