@@ -1,123 +1,166 @@
 /**
- * What a comparison costs when a given number of rows differ, beside what others take for the same two files: a plain
- * comparison in SQL over ATTACH, and `sqldiff --primarykey` where it is installed.
+ * What comparisons cost, each in a process of its own so that its memory is its own, beside what others take for the same
+ * two states as files: a plain comparison in SQL over ATTACH, and `sqldiff --primarykey` where it is installed.
  */
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import Database from "better-sqlite3";
-import { createStore, openStore, type Store } from "#engine/store.ts";
+import type { Diff } from "#engine/diff/open-diff.ts";
+import { openStore, type Store } from "#engine/store.ts";
+import type { DiffSideInput } from "#shared/diff-views.ts";
 import { time } from "../suite.ts";
 
-export interface DiffFigures {
-  /** Milliseconds: open both sides and read every row that differs, values included. */
-  readonly first: number;
-  readonly warm: readonly number[];
-  readonly rows: number;
-  readonly changedPages: number;
-  /** Bytes of resident memory at the end, over those at the start. */
-  readonly memoryBytes: number;
+export interface DiffOrder {
+  readonly store: string;
+  readonly left: DiffSideInput;
+  readonly right: DiffSideInput;
+  readonly rounds: number;
+  /** Cancelled after so many milliseconds, each round. */
+  readonly cancelAfterMs?: number;
 }
 
-const DATABASE = "measured";
-export const ROWS_TABLE = "big";
+export interface Measured {
+  /** Milliseconds of each round: the first one begins with nothing of the states in memory. */
+  readonly ms: readonly number[];
+  readonly rows: number;
+  readonly changedPages: number | null;
+  /** Milliseconds from cancelling to the answer, of each round that was cancelled. */
+  readonly cancelMs: readonly number[];
+}
 
-/** A store with a database made of `source`, and a branch for each number of rows in which they differ. */
-export async function makeDiffStore(folder: string, source: string, changedRows: readonly number[]): Promise<string> {
-  const path = join(folder, "store");
-  const store = await createStore(path, { ownProcess: true });
+/** Opens both sides and reads every row that differs, values included. */
+export async function measureDiff({ store: path, left, right, rounds, cancelAfterMs }: DiffOrder): Promise<Measured> {
+  const store = await openStore(path, { ownProcess: true });
+  const ms: number[] = [];
+  const cancelMs: number[] = [];
+  const found = { rows: 0, changedPages: null as number | null };
   try {
-    await store.create({ database: DATABASE, from: source });
-    for (const rows of changedRows) {
-      const branch = branchOf(rows);
-      await store.fork({ database: DATABASE, branch: "main", newBranch: branch });
-      const { path: file } = await store.checkout({ database: DATABASE, branch });
-      changeRows(file, rows);
-      await store.checkpoint({ database: DATABASE, branch });
+    for (let round = 0; round < rounds; round += 1) {
+      const abort = new AbortController();
+      let cancelledAt = 0;
+      const timer =
+        cancelAfterMs === undefined
+          ? null
+          : setTimeout(() => {
+              cancelledAt = performance.now();
+              abort.abort();
+            }, cancelAfterMs);
+      ms.push(await time(() => readDifferences(store, { left, right }, found, abort.signal)));
+      if (timer) clearTimeout(timer);
+      if (cancelledAt > 0) cancelMs.push(performance.now() - cancelledAt);
     }
   } finally {
     await store.close();
   }
-  return path;
+  return { ms, ...found, cancelMs };
 }
 
-function branchOf(rows: number): string {
-  return `changed-${rows}`;
-}
-
-/** Rows spread evenly over the table, one column changed in each. */
-function changeRows(file: string, rows: number): void {
-  const database = new Database(file);
+async function readDifferences(
+  store: Store,
+  sides: Pick<DiffOrder, "left" | "right">,
+  found: { rows: number; changedPages: number | null },
+  signal: AbortSignal,
+): Promise<void> {
+  found.rows = 0;
+  let diff: Diff | null = null;
   try {
-    const last = Number(database.prepare(`SELECT max(id) FROM ${ROWS_TABLE}`).pluck().get());
-    const update = database.prepare(`UPDATE ${ROWS_TABLE} SET customer = customer + 1 WHERE id = ?`);
-    database.transaction(() => {
-      for (let row = 0; row < rows; row += 1) update.run(1 + Math.floor((row * last) / rows));
-    })();
+    diff = await store.diff(sides, { signal });
+    found.changedPages = diff.view.changedPages;
+    for (const table of diff.tables) for await (const _ of diff.changes(table, {}, { signal })) found.rows += 1;
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
-    database.close();
+    diff?.close();
   }
 }
 
-/** The first comparison after the store was opened, and `rounds` more. */
-export async function measureDiff(storePath: string, rows: number, rounds: number): Promise<DiffFigures> {
-  const store = await openStore(storePath, { ownProcess: true });
-  try {
-    const before = process.memoryUsage.rss();
-    let found = { rows: 0, changedPages: 0 };
-    const round = () => time(async () => (found = await readDifferences(store, rows)));
-    const first = await round();
-    const warm: number[] = [];
-    for (let count = 0; count < rounds; count += 1) warm.push(await round());
-    return { first, warm, ...found, memoryBytes: process.memoryUsage.rss() - before };
-  } finally {
-    await store.close();
+export interface FilesOrder {
+  readonly left: string;
+  readonly right: string;
+  readonly rounds: number;
+}
+
+/** Finds the same rows in SQL: joined by key, every column compared; a connection of its own each round. */
+export async function measureAttach({ left, right, rounds }: FilesOrder): Promise<Measured> {
+  const ms: number[] = [];
+  let rows = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    ms.push(
+      await time(() => {
+        const database = new Database(right, { readonly: true });
+        try {
+          database.prepare("ATTACH ? AS other").run(left);
+          rows = 0;
+          for (const _ of database.prepare(comparisonSql(database)).raw().iterate()) rows += 1;
+        } finally {
+          database.close();
+        }
+      }),
+    );
   }
+  return { ms, rows, changedPages: null, cancelMs: [] };
 }
 
-async function readDifferences(store: Store, rows: number): Promise<{ rows: number; changedPages: number }> {
-  const diff = await store.diff({
-    left: { kind: "state", database: DATABASE, branch: "main" },
-    right: { kind: "state", database: DATABASE, branch: branchOf(rows) },
-  });
-  try {
-    let count = 0;
-    for (const table of diff.tables) for await (const _ of diff.changes(table)) count += 1;
-    return { rows: count, changedPages: diff.view.changedPages ?? 0 };
-  } finally {
-    diff.close();
-  }
+/** Of all tables with an INTEGER PRIMARY KEY named `id`: rows of both sides with their values, as a comparison gives them. */
+function comparisonSql(database: Database.Database): string {
+  const tables = database.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all();
+  return tables
+    .map((table) => {
+      const columns = database.prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE pk = 0").pluck().all(table);
+      const differs = columns.map((column) => `a.${column} IS NOT b.${column}`).join(" OR ");
+      const values = (side: string) => columns.map((column) => `${side}.${column}`).join(" || '|' || ");
+      return `SELECT b.id, ${values("a")}, ${values("b")} FROM main.${table} b JOIN other.${table} a ON a.id = b.id WHERE ${differs}
+        UNION ALL SELECT id, NULL, ${values("b")} FROM main.${table} b WHERE NOT EXISTS (SELECT 1 FROM other.${table} a WHERE a.id = b.id)
+        UNION ALL SELECT id, ${values("a")}, NULL FROM other.${table} a WHERE NOT EXISTS (SELECT 1 FROM main.${table} b WHERE b.id = a.id)`;
+    })
+    .join(" UNION ALL ");
 }
 
-/** Both states as files, for programs that compare files. */
-export async function exportStates(storePath: string, rows: number, folder: string): Promise<{ left: string; right: string }> {
-  const store = await openStore(storePath, { ownProcess: true });
-  const [left, right] = [join(folder, "left.db"), join(folder, `right-${rows}.db`)];
-  try {
-    await store.export({ database: DATABASE, branch: "main", file: left, overwrite: true });
-    await store.export({ database: DATABASE, branch: branchOf(rows), file: right, overwrite: true });
-  } finally {
-    await store.close();
-  }
-  return { left, right };
-}
-
-/** Milliseconds of a comparison in SQL that finds the same rows: joined by key, every column compared. */
-export function measureAttach(left: string, right: string): Promise<number> {
-  const database = new Database(right, { readonly: true });
-  const columns = ["customer", "state", "note", "token"];
-  const differs = columns.map((column) => `a.${column} IS NOT b.${column}`).join(" OR ");
-  return time(() => {
-    database.prepare("ATTACH ? AS other").run(left);
-    const sql = `SELECT b.id FROM main.${ROWS_TABLE} b JOIN other.${ROWS_TABLE} a ON a.id = b.id WHERE ${differs}
-      UNION ALL SELECT id FROM main.${ROWS_TABLE} b WHERE NOT EXISTS (SELECT 1 FROM other.${ROWS_TABLE} a WHERE a.id = b.id)
-      UNION ALL SELECT id FROM other.${ROWS_TABLE} a WHERE NOT EXISTS (SELECT 1 FROM main.${ROWS_TABLE} b WHERE b.id = a.id)`;
-    database.prepare(sql).pluck().all();
-    database.close();
-  });
-}
-
-/** Milliseconds of `sqldiff --primarykey`; null where it is not installed. */
-export async function measureSqldiff(left: string, right: string): Promise<number | null> {
+/** Runs `sqldiff --primarykey`, its output thrown away. Null where it is not installed. */
+export async function measureSqldiff({ left, right, rounds }: FilesOrder): Promise<(Measured & { readonly peakBytes: number }) | null> {
   if (spawnSync("sqldiff", ["--help"]).error) return null;
-  return time(() => spawnSync("sqldiff", ["--primarykey", left, right], { stdio: "ignore" }));
+  const ms: number[] = [];
+  let peakBytes = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    ms.push(
+      await time(async () => {
+        const child = spawn("sqldiff", ["--primarykey", left, right], { stdio: "ignore" });
+        const timer = setInterval(() => (peakBytes = Math.max(peakBytes, peakOf(child.pid ?? 0))), 100);
+        await once(child, "exit");
+        clearInterval(timer);
+      }),
+    );
+  }
+  return { ms, rows: 0, changedPages: null, cancelMs: [], peakBytes };
+}
+
+/** The kernel's high-water mark of another process; 0 when it is gone. */
+function peakOf(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+export interface FirstRowsOrder {
+  readonly store: string;
+  readonly database: string;
+  readonly table: string;
+  readonly rounds: number;
+}
+
+/** The first page of rows of a table, as a screen asks for it. The file is there; what answers is started anew for the first one. */
+export async function measureFirstRows({ store: path, database, table, rounds }: FirstRowsOrder): Promise<Measured> {
+  const store = await openStore(path, { ownProcess: true });
+  const ms: number[] = [];
+  let rows = 0;
+  try {
+    for (let round = 0; round < rounds; round += 1)
+      ms.push(await time(async () => (rows = (await store.dataRows({ database, branch: "main", table, limit: 100 })).rows.length)));
+  } finally {
+    await store.close();
+  }
+  return { ms, rows, changedPages: null, cancelMs: [] };
 }

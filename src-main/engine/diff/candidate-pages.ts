@@ -8,6 +8,7 @@
  */
 import type { PageSet } from "./page-set.ts";
 import { PageSet as Pages } from "./page-set.ts";
+import type { PagesWanted } from "./read-ahead.ts";
 import { treeHeight, type Tree } from "./tree-cursor.ts";
 
 export interface Candidates {
@@ -22,7 +23,8 @@ export interface DirtyPages {
   readonly isBlind: boolean;
 }
 
-const HEARTBEAT_PAGES = 64;
+/** Interior pages of either side that are read together. */
+const CHUNK_PAGES = 512;
 
 interface Side {
   readonly tree: Tree;
@@ -31,15 +33,16 @@ interface Side {
   level: readonly number[];
 }
 
-/** Yields now and then, so that the caller can let others run. Throws `database-corrupt`. */
-export function* findCandidates(left: Tree, right: Tree, dirty: DirtyPages): Generator<null, Candidates> {
+/** Yields what it will read next, so that the caller can read that ahead, and let others run. Throws `database-corrupt`. */
+export function* findCandidates(left: Tree, right: Tree, dirty: DirtyPages): Generator<readonly PagesWanted[], Candidates> {
   const sides = [startSide(left), startSide(right)] as const;
   const [a, b] = sides;
   for (let height = Math.max(a.height, b.height); height >= 0; height -= 1) {
     for (const side of sides) if (side.height === height) side.level = [side.tree.root];
     const [inA, inB] = [pagesOf(a), pagesOf(b)];
     const isSame = (page: number): boolean => inA.has(page) && inB.has(page) && !dirty.pages.has(page) && !(dirty.isBlind && height > 0);
-    for (const side of sides) yield* keep(side, isSame, height);
+    for (const side of sides) keepDifferent(side, isSame);
+    if (height > 0) yield* goDown(sides);
   }
   return { left: a.kept, right: b.kept };
 }
@@ -54,18 +57,28 @@ function pagesOf({ level, tree }: Side): Pages {
   return pages;
 }
 
-/** Keeps the pages of this level that differ, and goes on to their children. */
-function* keep(side: Side, isSame: (page: number) => boolean, height: number): Generator<null, void> {
-  const { pages } = side.tree;
-  const children: number[] = [];
+/** Leaves those pages in the level that differ, and keeps them. */
+function keepDifferent(side: Side, isSame: (page: number) => boolean): void {
+  side.level = side.level.filter((number) => !isSame(number));
   for (const number of side.level) {
-    if (isSame(number)) continue;
-    if (!side.kept.add(number)) pages.failAt(number)(`a second way to it from page ${side.tree.root}`, "one");
-    if (height === 0) continue;
-    if (side.kept.size % HEARTBEAT_PAGES === 0) yield null;
-    const page = pages.page(number);
-    if (page.isLeaf) pages.failAt(number)("a leaf", "an interior page");
-    for (let index = 0; index < page.childCount; index += 1) children.push(page.childAt(index));
+    if (!side.kept.add(number)) side.tree.pages.failAt(number)(`a second way to it from page ${side.tree.root}`, "one");
   }
-  side.level = children;
+}
+
+/** Goes on to the children of both levels. */
+function* goDown(sides: readonly Side[]): Generator<readonly PagesWanted[], void> {
+  const children = sides.map((): number[] => []);
+  const most = Math.max(...sides.map(({ level }) => level.length));
+  for (let from = 0; from < most; from += CHUNK_PAGES) {
+    const chunks = sides.map(({ tree, level }) => ({ pages: tree.pages, numbers: level.slice(from, from + CHUNK_PAGES) }));
+    yield chunks;
+    for (const [side, { pages, numbers }] of chunks.entries()) {
+      for (const number of numbers) {
+        const page = pages.page(number);
+        if (page.isLeaf) pages.failAt(number)("a leaf", "an interior page");
+        for (let index = 0; index < page.childCount; index += 1) children[side]?.push(page.childAt(index));
+      }
+    }
+  }
+  for (const [index, side] of sides.entries()) side.level = children[index] ?? [];
 }

@@ -11,13 +11,14 @@ import type { DatabasePages } from "./database-pages.ts";
 import { PointerMap, readFreePages } from "./free-pages.ts";
 import type { DirtyPages } from "./candidate-pages.ts";
 import { PageSet } from "./page-set.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { pathTo, type OrderedTree } from "./tree-seek.ts";
 
 /** Beyond this share of all pages it is cheaper to look into every interior page than to seek each changed one's tree. */
 const SEEK_SHARE_MAX = 1 / 16;
 
-/** Pages looked at between two breaths. */
-const CHUNK_PAGES = 64;
+/** Changed pages by which it is learnt in which tree most of them are. */
+const FIRST_PAGES = 64;
 
 /** Pages by what they are in one state. */
 export class PageRoles {
@@ -85,17 +86,31 @@ export class ChangedPages {
     work: Work,
   ): Promise<ChangedPages> {
     const pages = new ChangedPages(left, right, trees);
+    const ahead = new ReadAhead(left, right);
     const fits = numbers.length <= left.pagesKept;
     pages.#isBlind = numbers.length > Math.max(left.pageCount, right.pageCount) * SEEK_SHARE_MAX;
-    for (let index = 0; index < numbers.length; index += CHUNK_PAGES) {
-      const chunk = numbers.slice(index, index + CHUNK_PAGES);
-      await breathe(work);
-      right.prefetch(chunk);
-      // A changed page is stored against what it was: what the right side needed is at hand now.
-      if (fits) left.prefetch(chunk);
-      for (const number of chunk) pages.#note(number);
+    await breathe(work);
+    const [first, rest] = [numbers.slice(0, FIRST_PAGES), numbers.slice(FIRST_PAGES)];
+    for (const chunk of [first, rest]) {
+      // A changed page is stored against what it was: both are found together.
+      const wanted = [{ pages: right, numbers: chunk }, ...(fits ? [{ pages: left, numbers: chunk }] : [])];
+      for await (const batch of ahead.batches(wanted, work)) for (const number of batch) pages.#note(number);
+      if (chunk === first) await pages.#readInterior(ahead, rest.length, work);
     }
     return pages;
+  }
+
+  /** Where many pages are still to be found in a tree, its interior pages are read at once, as far as they are fewer. */
+  async #readInterior(ahead: ReadAhead, pagesLeft: number, work: Work): Promise<void> {
+    const tree = this.#lastTree;
+    if (this.#isBlind || !tree) return;
+    const { pages } = tree;
+    let level = [tree.root];
+    while (level.length > 0) {
+      level = interiorBelow(pages, level);
+      if (level.length > Math.min(pagesLeft, pages.pagesKept / 2)) return;
+      await ahead.read([{ pages, numbers: level }], work);
+    }
   }
 
   #note(number: number): void {
@@ -141,5 +156,20 @@ export class ChangedPages {
       return path;
     }
     return null;
+  }
+}
+
+/** Children of these pages, where they are interior pages too; none of a damaged tree, of which others say what is wrong. */
+function interiorBelow(pages: DatabasePages, level: readonly number[]): number[] {
+  try {
+    const first = pages.page(level[0] ?? 0);
+    if (first.isLeaf || pages.page(first.childAt(0)).isLeaf) return [];
+    return level.flatMap((number) => {
+      const page = pages.page(number);
+      return Array.from({ length: page.childCount }, (_, index) => page.childAt(index));
+    });
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "database-corrupt") return [];
+    throw error;
   }
 }

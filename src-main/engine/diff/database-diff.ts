@@ -13,6 +13,7 @@ import { pairObjects, schemaChanges, type ObjectPair } from "./compare-schema.ts
 import type { DatabasePages } from "./database-pages.ts";
 import { isKnownCollation } from "./key-order.ts";
 import { markOwners } from "./overwritten-values.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { isVirtual, readSchema, shadowOwners, type SchemaObject } from "./read-schema.ts";
 import { PageSet } from "./page-set.ts";
 import type { RowMatcher } from "./row-matcher.ts";
@@ -163,10 +164,11 @@ async function tryCandidates(left: Tree, right: Tree, dirty: ChangedPages["dirty
   if (left.root === right.root && !dirty.isBlind && !dirty.pages.has(left.root)) return { left: new PageSet(0), right: new PageSet(0) };
   try {
     const search = findCandidates(left, right, dirty);
+    const ahead = new ReadAhead(left.pages, right.pages);
     for (;;) {
       const step = search.next();
       if (step.done) return step.value;
-      await breathe(work);
+      await ahead.read(step.value, work);
     }
   } catch (error) {
     if (error instanceof EngineError && error.code === "database-corrupt") return null;

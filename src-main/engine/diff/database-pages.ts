@@ -4,6 +4,8 @@ import { LIMITS } from "#shared/limits.ts";
 import { BtreePage, readUint32, type Cell, type FailPage } from "../format/btree-page.ts";
 import { lockPageNumber, parseSqliteHeader, stampPage1, type SqliteHeader } from "../format/sqlite-header.ts";
 import { EngineError } from "../io/errors.ts";
+import type { PagesAhead } from "../segments/chain-reader.ts";
+import type { PageDonor, PageNeed } from "../segments/pages-ahead.ts";
 import type { PageSource } from "../segments/page-source.ts";
 
 /** Where a cell is: page number × 65,536 + position among the page's cells. */
@@ -25,9 +27,14 @@ export class DatabasePages {
   readonly pagesKept: number;
   readonly #cached = new Map<number, Uint8Array>();
   #parsed: BtreePage | null = null;
+  #cell: { readonly place: CellPlace; readonly cell: Cell } | null = null;
+
+  /** Files that may have pages of it as they are. */
+  readonly findDonors: () => readonly PageDonor[];
 
   /** Throws `database-corrupt` when page 1 is none. */
-  constructor(name: string, source: PageSource) {
+  constructor(name: string, source: PageSource, findDonors: () => readonly PageDonor[] = () => []) {
+    this.findDonors = findDonors;
     this.name = name;
     this.#source = source;
     this.pageSize = source.pageSize;
@@ -54,14 +61,29 @@ export class DatabasePages {
 
   /** Reads pages that will be asked for together: of a version that costs far less than one by one. Numbers of no page are left out. */
   prefetch(numbers: readonly number[]): void {
-    const wanted = numbers.filter(
-      (number) => number >= 1 && number <= this.pageCount && number !== this.#lockPage && !this.#cached.has(number),
-    );
-    if (wanted.length < 2) return;
-    const bytes = new Uint8Array(wanted.length * this.pageSize);
-    if (this.#source.readScattered) this.#source.readScattered(Uint32Array.from(wanted), bytes);
-    else for (const [index, number] of wanted.entries()) this.#source.readPages(number, this.#part(bytes, index));
-    for (const [index, number] of wanted.entries()) this.#keep(number, this.#part(bytes, index));
+    const missing = this.missing(numbers);
+    if (missing.length > 1) this.take(missing, new Map());
+  }
+
+  /** Those of these numbers, each once, of which there are pages that are not in memory. */
+  missing(numbers: Iterable<number>): Uint32Array {
+    const missing = new Set<number>();
+    for (const number of numbers)
+      if (number >= 1 && number <= this.pageCount && number !== this.#lockPage && !this.#cached.has(number)) missing.add(number);
+    return Uint32Array.from(missing);
+  }
+
+  /** What reading these pages needs of stored versions. */
+  needs(numbers: Uint32Array): readonly PageNeed[] {
+    return this.#source.needs?.(numbers) ?? [];
+  }
+
+  /** Reads missing pages into memory, with the help of what is known of them (`pages-ahead.ts`). */
+  take(numbers: Uint32Array, ahead: PagesAhead): void {
+    const bytes = new Uint8Array(numbers.length * this.pageSize);
+    if (this.#source.readScattered) this.#source.readScattered(numbers, bytes, ahead);
+    else for (const [index, number] of numbers.entries()) this.#source.readPages(number, this.#part(bytes, index));
+    for (const [index, number] of numbers.entries()) this.#keep(number, this.#part(bytes, index));
   }
 
   /** Throws `database-corrupt` when it is no b-tree page. */
@@ -78,8 +100,12 @@ export class DatabasePages {
     };
   }
 
+  /** Read once: its key, its bytes and its values are asked for one after another. */
   cell(place: CellPlace): Cell {
-    return this.page(Math.floor(place / CELLS_A_PAGE)).cellAt(place % CELLS_A_PAGE);
+    if (this.#cell?.place === place) return this.#cell.cell;
+    const cell = this.page(Math.floor(place / CELLS_A_PAGE)).cellAt(place % CELLS_A_PAGE);
+    this.#cell = { place, cell };
+    return cell;
   }
 
   /** The whole payload. Long ones are joined from their overflow pages: exactly as many as their size asks for. */

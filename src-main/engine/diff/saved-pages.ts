@@ -1,5 +1,7 @@
 import type { PageBatch } from "../format/page-batch.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
+import type { PagesAhead } from "../segments/chain-reader.ts";
+import type { PageNeed } from "../segments/pages-ahead.ts";
 import type { PageSource } from "../segments/page-source.ts";
 
 /** Some pages kept in a temporary file, over a version that has the others. */
@@ -49,6 +51,33 @@ export class SavedPages implements PageSource {
       else if (this.#below && first + index <= this.#below.pageCount) this.#below.readPages(first + index, target);
       else target.fill(0);
     }
+  }
+
+  readScattered(numbers: Uint32Array, buffer: Uint8Array, ahead?: PagesAhead): void {
+    const part = (index: number) => buffer.subarray(index * this.pageSize, (index + 1) * this.pageSize);
+    const below = this.#numbersBelow(numbers);
+    const bytes = new Uint8Array(below.length * this.pageSize);
+    if (this.#below?.readScattered) this.#below.readScattered(below, bytes, ahead);
+    else
+      for (const [index, number] of below.entries())
+        this.#below?.readPages(number, bytes.subarray(index * this.pageSize, (index + 1) * this.pageSize));
+    let next = 0;
+    for (const [index, number] of numbers.entries()) {
+      if (below[next] !== number) this.readPages(number, part(index));
+      else {
+        part(index).set(bytes.subarray(next * this.pageSize, (next + 1) * this.pageSize));
+        next += 1;
+      }
+    }
+  }
+
+  needs(numbers: Uint32Array): readonly PageNeed[] {
+    return this.#below?.needs?.(this.#numbersBelow(numbers)) ?? [];
+  }
+
+  #numbersBelow(numbers: Uint32Array): Uint32Array {
+    const pagesBelow = this.#below?.pageCount ?? 0;
+    return numbers.filter((number) => number <= pagesBelow && !this.#places.has(number));
   }
 
   close(): void {

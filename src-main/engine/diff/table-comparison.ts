@@ -7,9 +7,11 @@ import type { Cell } from "../format/btree-page.ts";
 import type { SqlValue } from "../format/record.ts";
 import type { Candidates } from "./candidate-pages.ts";
 import type { ChangedPages } from "./changed-pages.ts";
+import type { Work } from "../segments/page-source.ts";
 import { pageOf, type CellPlace, type DatabasePages } from "./database-pages.ts";
 import { compareKeys, isSameValue } from "./key-order.ts";
 import { keyValues, type RowMatcher } from "./row-matcher.ts";
+import { LeavesAhead, ReadAhead } from "./read-ahead.ts";
 import { RowReader } from "./row-reader.ts";
 import { isMatchedByOrder, type TablePair, type TableSide } from "./table-pair.ts";
 import { TreeCursor } from "./tree-cursor.ts";
@@ -42,9 +44,10 @@ export interface SharedPages {
 /** Rows between two heartbeats. */
 const HEARTBEAT_ROWS = 512;
 
-/** One side of the walk; `key` is what it stands at. */
+/** One side of the walk. */
 interface Walk {
   readonly cursor: TreeCursor;
+  readonly ahead: LeavesAhead;
   readonly side: TableSide;
   isAtRow: boolean;
 }
@@ -56,10 +59,15 @@ export class TableComparison {
   readonly #left: RowReader | null;
   readonly #right: RowReader | null;
   readonly #compared: readonly number[];
+  readonly #ahead: ReadAhead;
+  #walks: Walk[] = [];
+  /** The last update, with the values by which it was found to be one: they are asked for next, as a rule. */
+  #judged: { readonly difference: RowDifference; readonly before: readonly SqlValue[]; readonly after: readonly SqlValue[] } | null = null;
 
   /** `only`: positions of the columns that count; null for all that both sides have, or the right one. */
   constructor(pair: TablePair, shared: SharedPages | null, makeMatcher: () => RowMatcher, only: ReadonlySet<number> | null = null) {
     this.pair = pair;
+    this.#ahead = new ReadAhead(...[pair.left, pair.right].flatMap((side) => (side ? [side.pages] : [])));
     this.#shared = pair.isByteComparable ? shared : null;
     this.#makeMatcher = makeMatcher;
     this.#left = pair.left && new RowReader(pair.left, pair.columns, "left");
@@ -69,8 +77,12 @@ export class TableComparison {
     );
   }
 
-  /** Null now and then, so that the caller can let others run. Throws `database-corrupt`. */
+  /**
+   * Null now and then, and before pages are needed that were not read ahead, so that the caller can read them ahead and
+   * let others run. Throws `database-corrupt`.
+   */
   *differences(): Generator<RowDifference | null, void> {
+    this.#walks = [];
     const { left, right } = this.pair;
     if (!left || !right) yield* this.#allOf(left, right);
     else if (this.pair.order.kind === "none") yield* this.#match(this.#everyRow(left, right));
@@ -78,7 +90,19 @@ export class TableComparison {
     else yield* this.#match(this.#merge(left, right));
   }
 
-  read({ kind, left, right, changed }: RowDifference): RowChange {
+  /** Reads what `differences` is about to need, when it is time for that. Throws what reading throws, and `cancelled`. */
+  async readAhead(work: Work): Promise<void> {
+    if (this.#walks.some(isDry))
+      await this.#ahead.read(
+        this.#walks.map(({ ahead }) => ahead.take()),
+        work,
+      );
+  }
+
+  read(difference: RowDifference): RowChange {
+    const { kind, left, right, changed } = difference;
+    const judged = this.#judged;
+    if (judged?.difference === difference) return { kind, old: judged.before, new: judged.after, changed };
     return {
       kind,
       old: left === null || !this.#left ? null : this.#left.read(left),
@@ -91,8 +115,9 @@ export class TableComparison {
     const side = right ?? left;
     if (!side) return;
     const { cursor } = this.#walk(side, "all");
-    for (let count = 0; cursor.next(); count += 1) {
-      if (count % HEARTBEAT_ROWS === 0) yield null;
+    for (let count = 0; ; count += 1) {
+      if (this.#isPauseDue(count)) yield null;
+      if (!cursor.next()) return;
       yield { kind: right ? "insert" : "delete", left: right ? null : cursor.place, right: right ? cursor.place : null, changed: [] };
     }
   }
@@ -103,9 +128,11 @@ export class TableComparison {
       [left, true],
       [right, false],
     ] as const) {
+      this.#walks = [];
       const { cursor } = this.#walk(side, isLeft ? "left" : "right");
-      for (let count = 0; cursor.next(); count += 1) {
-        if (count % HEARTBEAT_ROWS === 0) yield null;
+      for (let count = 0; ; count += 1) {
+        if (this.#isPauseDue(count)) yield null;
+        if (!cursor.next()) break;
         yield { left: isLeft ? cursor.place : null, right: isLeft ? null : cursor.place };
       }
     }
@@ -116,10 +143,11 @@ export class TableComparison {
     const left = this.#walk(leftSide, "left");
     const right = this.#walk(rightSide, "right");
     const [keyOfLeft, keyOfRight] = [this.#keyReader(left), this.#keyReader(right)];
+    yield null;
     left.isAtRow = left.cursor.next();
     right.isAtRow = right.cursor.next();
-    for (let count = 0; left.isAtRow || right.isAtRow; count += 1) {
-      if (count % HEARTBEAT_ROWS === 0) yield null;
+    for (let count = 1; left.isAtRow || right.isAtRow; count += 1) {
+      if (this.#isPauseDue(count)) yield null;
       const order = !left.isAtRow ? 1 : !right.isAtRow ? -1 : this.#compareOrder(keyOfLeft(), keyOfRight());
       if (order === 0 && !this.#isSameCell(left, right)) yield { left: left.cursor.place, right: right.cursor.place };
       else if (order < 0) yield { left: left.cursor.place, right: null };
@@ -132,7 +160,14 @@ export class TableComparison {
   #walk(side: TableSide, which: "left" | "right" | "all"): Walk {
     const tree = { pages: side.pages, root: side.object.root, isTable: side.shape.hasRowid };
     const only = which === "all" || !this.#shared ? null : this.#shared.candidates[which];
-    return { cursor: new TreeCursor(tree, only), side, isAtRow: false };
+    const cursor = new TreeCursor(tree, only);
+    const walk = { cursor, ahead: new LeavesAhead(tree, only, cursor), side, isAtRow: false };
+    this.#walks.push(walk);
+    return walk;
+  }
+
+  #isPauseDue(count: number): boolean {
+    return count % HEARTBEAT_ROWS === 0 || this.#walks.some(isDry);
   }
 
   /** The key of where a walk stands, read once for each row. */
@@ -191,7 +226,10 @@ export class TableComparison {
     if (left === null || right === null) return { kind: left === null ? "insert" : "delete", left, right, changed: [] };
     const [before, after] = [this.#left?.read(left) ?? [], this.#right?.read(right) ?? []];
     const changed = this.#compared.filter((column) => !isSameValue(before[column] ?? null, after[column] ?? null));
-    return changed.length === 0 ? null : { kind: "update", left, right, changed };
+    if (changed.length === 0) return null;
+    const difference: RowDifference = { kind: "update", left, right, changed };
+    this.#judged = { difference, before, after };
+    return difference;
   }
 
   *#match(places: Iterable<Places | null>): Generator<RowDifference | null, void> {
@@ -228,6 +266,10 @@ export class TableComparison {
 interface Places {
   readonly left: CellPlace | null;
   readonly right: CellPlace | null;
+}
+
+function isDry({ ahead }: Walk): boolean {
+  return ahead.isDry;
 }
 
 type OrderKey = number | bigint | readonly SqlValue[];

@@ -35,12 +35,11 @@ export class TreeCursor {
   /** Made when there is more than a root: a database may have thousands of small tables. */
   #visited: PageSet | null = null;
   readonly #stack: Frame[] = [];
-  /** Pages entered so far. */
+  /** Pages entered so far, and leaves among them that are no root. */
   pagesRead = 0;
+  leavesEntered = 0;
   #page: BtreePage | null = null;
   #index = 0;
-  /** Read once: its key, its bytes and its length are asked for one after another. */
-  #cell: Cell | null = null;
 
   constructor(tree: Tree, only: PageSet | null) {
     this.#tree = tree;
@@ -73,7 +72,7 @@ export class TreeCursor {
   }
 
   get cell(): Cell {
-    return (this.#cell ??= this.#here().cellAt(this.#index));
+    return this.#tree.pages.cell(this.place);
   }
 
   get place(): CellPlace {
@@ -88,7 +87,6 @@ export class TreeCursor {
   #stand(page: BtreePage, index: number): true {
     this.#page = page;
     this.#index = index;
-    this.#cell = null;
     return true;
   }
 
@@ -101,6 +99,7 @@ export class TreeCursor {
     const page = pages.page(pageNumber);
     if (page.isTable !== isTable) pages.failAt(pageNumber)(page.isTable ? "rowids" : "keys", isTable ? "rowids" : "keys");
     this.pagesRead += 1;
+    if (page.isLeaf && this.#stack.length > 0) this.leavesEntered += 1;
     this.#stack.push({ page, step: 0, prefetched: 0 });
   }
 

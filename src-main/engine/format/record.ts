@@ -61,21 +61,21 @@ export function valueAt(payload: Uint8Array, layout: RecordLayout, index: number
   if (end > payload.length) return fail(`a record of ${payload.length} bytes`, `${end} or more`);
   if (type === 8) return 0n;
   if (type === 9) return 1n;
-  const bytes = payload.subarray(start, end);
-  if (type < 7) return readInteger(bytes);
+  if (type < 7) return readInteger(payload, start, end);
   if (type === 7) {
-    const real = new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0);
+    const real = new DataView(payload.buffer, payload.byteOffset + start, 8).getFloat64(0);
     // SQLite reads a NaN as NULL.
     return Number.isNaN(real) ? null : real;
   }
+  const bytes = payload.subarray(start, end);
   return type % 2 === 0 ? bytes : decodeText(bytes, encoding);
 }
 
-function readInteger(bytes: Uint8Array): bigint {
-  if (bytes.length > 6) return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0);
+function readInteger(payload: Uint8Array, start: number, end: number): bigint {
+  if (end - start > 6) return new DataView(payload.buffer, payload.byteOffset + start, 8).getBigInt64(0);
   let value = 0;
-  for (const byte of bytes) value = value * 256 + byte;
-  const limit = 2 ** (8 * bytes.length);
+  for (let position = start; position < end; position += 1) value = value * 256 + (payload[position] ?? 0);
+  const limit = 2 ** (8 * (end - start));
   return BigInt(value >= limit / 2 ? value - limit : value);
 }
 

@@ -19,7 +19,8 @@ const DICTIONARY_MAGIC = [0x37, 0xa4, 0x30, 0xec] as const;
 /** log2 of the largest window a frame may ask for: pages and dictionary of the largest frame. */
 const WINDOW_LOG_MAX = 21;
 
-const decompressAsync = promisify<Uint8Array, ZstdOptions, Buffer>(zstdDecompress);
+/** Made when it is first used, so that a command that decodes nothing does not load node:zlib for it. */
+let decompressAsync: ((frame: Uint8Array, options: ZstdOptions) => Promise<Buffer>) | null = null;
 
 /** Compresses the pages of a delta frame. An empty dictionary is none. */
 export function compressDeltaFrame(pages: Uint8Array, dictionary: Uint8Array): Uint8Array {
@@ -111,6 +112,7 @@ async function decompressByZlib({ stored, frameBytes, frameRawBytes }: StoredFra
     to += FRAME_MAGIC.length + bytes;
   }
   const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX };
+  decompressAsync ??= promisify<Uint8Array, ZstdOptions, Buffer>(zstdDecompress);
   return decompressAsync(framed, { params, maxOutputLength: rawBytes, chunkSize: frameRawBytes }).catch(() => null);
 }
 

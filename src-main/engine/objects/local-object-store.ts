@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
+import type { Native } from "../io/native.ts";
 import type { ObjectEntry, ObjectStore, StoredObject } from "./object-store.ts";
 
 /** Files that stay open between reads: opening costs more than reading a frame. */
@@ -11,11 +12,13 @@ const OPEN_FILES_MAX = 64;
 export class LocalObjectStore implements ObjectStore {
   readonly #disk: Disk;
   readonly #folder: string;
+  readonly #native: Pick<Native, "willRead"> | null;
   /** Least recently used first. */
   readonly #files = new Map<string, FileDescriptor>();
 
-  constructor(disk: Disk, folder: string) {
+  constructor(disk: Disk, folder: string, native: Pick<Native, "willRead"> | null = null) {
     this.#disk = disk;
+    this.#native = native;
     this.#folder = folder;
   }
 
@@ -34,9 +37,15 @@ export class LocalObjectStore implements ObjectStore {
     reach("segment:published");
   }
 
-  async open(name: string): Promise<StoredObject | null> {
+  open(name: string): StoredObject | null {
     const stat = this.#disk.stat(join(this.#folder, name));
-    return stat && { size: stat.size, read: (position, buffer) => this.#disk.read(this.#file(name), buffer, position) };
+    return (
+      stat && {
+        size: stat.size,
+        read: (position, buffer) => this.#disk.read(this.#file(name), buffer, position),
+        willRead: (position, length) => this.#native?.willRead(this.#file(name), position, length),
+      }
+    );
   }
 
   async remove(name: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
  * Where segment files live. Objects are immutable and have random names, so that writing one never meets another, and
- * whoever knows a name may read it at any time. Calls that a bucket answers over the network are asynchronous; an open
- * object is local enough to be read at once.
+ * whoever knows a name may read it at any time. Calls that a bucket answers over the network are asynchronous; what is
+ * opened is local enough to be found and read at once.
  */
 export interface ObjectStore {
   /**
@@ -10,7 +10,7 @@ export interface ObjectStore {
    */
   put(name: string, temporary: string): Promise<void>;
   /** Null when there is no such object. Nothing needs closing. */
-  open(name: string): Promise<StoredObject | null>;
+  open(name: string): StoredObject | null;
   /** Returns false when nothing was there. */
   remove(name: string): Promise<boolean>;
   /** All objects, sorted by name. */
@@ -31,4 +31,6 @@ export interface StoredObject {
   readonly size: number;
   /** Fills `buffer` from `position` on; returns the bytes read, fewer only where the object ends. */
   read(position: number, buffer: Uint8Array): number;
+  /** Says what will be read soon, where that makes it sooner there. */
+  willRead?(position: number, length: number): void;
 }

@@ -12,6 +12,7 @@ import { countStoredPages, PAGE_HASH_BYTES } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import { EngineError } from "../io/errors.ts";
 import type { FrameCache } from "./frame-cache.ts";
+import type { PageNeed } from "./pages-ahead.ts";
 import type { PageSource } from "./page-source.ts";
 import type { SegmentParts } from "./segment-parts.ts";
 import { failCorrupt, SegmentReader } from "./segment-reader.ts";
@@ -22,16 +23,26 @@ import { failCorrupt, SegmentReader } from "./segment-reader.ts";
  */
 export type SegmentLookup = (version: VersionNumber) => SegmentRecord | ChainReader | null;
 
-/** Opens a segment, or finds it opened already. */
-export type OpenSegment = (record: SegmentRecord) => Promise<SegmentReader>;
+/** Opens a segment, or finds it opened already. Null: it is not to be used, and who is asked for another knows one. */
+export type OpenSegment = (record: SegmentRecord) => SegmentReader | null;
 
 /** Opens the chain of version `to`. Throws `segment-missing` and `segment-corrupt`. */
 export async function openChain(
   parts: SegmentParts,
   to: VersionNumber,
   segmentFor: SegmentLookup,
-  openSegment: OpenSegment = (record) => SegmentReader.open(parts.native, parts.objects, record),
+  openSegment?: OpenSegment,
 ): Promise<ChainReader> {
+  return openChainNow(parts, to, segmentFor, openSegment);
+}
+
+/** The same at once. */
+export function openChainNow(
+  parts: SegmentParts,
+  to: VersionNumber,
+  segmentFor: SegmentLookup,
+  openSegment: OpenSegment = (record) => SegmentReader.openNow(parts.native, parts.objects, record),
+): ChainReader {
   const readers: SegmentReader[] = [];
   let sound = 0;
   let version: VersionNumber | null = to;
@@ -48,7 +59,9 @@ export async function openChain(
       break;
     }
     checkRecord(found, version);
-    readers.push(await openSegment(found));
+    const reader = openSegment(found);
+    if (!reader) continue;
+    readers.push(reader);
     version = found.from;
   }
   return new ChainReader(parts.frames, readers, sound);
@@ -61,8 +74,19 @@ function checkRecord(record: SegmentRecord, version: VersionNumber): void {
   if (!leads) failCorrupt(record, `level ${record.level} from v${record.from} to v${record.to}`, `a segment that ends at v${version}`);
 }
 
-/** Frames of one segment that are needed, with their pages where those are known; null for none. */
-type FramePlan = Map<number, Uint8Array | null> | null;
+/** A frame that is needed: for which of its pages, and its bytes where those are known. */
+interface NeededFrame {
+  readonly pages: number[];
+  bytes: Uint8Array | null;
+}
+
+/** Those of one segment; null for none. */
+type FramePlan = Map<number, NeededFrame> | null;
+
+/** Pages of bases that are known already, by the segment's `cacheKey` and their numbers. */
+export type PagesAhead = ReadonlyMap<string, ReadonlyMap<number, Uint8Array>>;
+
+const NOTHING_AHEAD: PagesAhead = new Map();
 
 /** A version, readable. Immutable, so it may be kept; holds the indexes of its segments in memory. */
 export class ChainReader implements PageSource {
@@ -96,10 +120,13 @@ export class ChainReader implements PageSource {
     );
   }
 
-  /** Fills `buffer` with the pages of these numbers, in order, each at most once. The lock page reads as zeros. */
-  readScattered(numbers: Uint32Array, buffer: Uint8Array): void {
+  /**
+   * Fills `buffer` with the pages of these numbers, in order, each at most once. The lock page reads as zeros. See
+   * `pages-ahead.ts` for `ahead`.
+   */
+  readScattered(numbers: Uint32Array, buffer: Uint8Array, ahead: PagesAhead = NOTHING_AHEAD): void {
     const content = new Map<number, Uint8Array>();
-    const frames = this.#decode(this.#plan(this.#wanted(numbers)), content);
+    const frames = this.#decode(this.#plan(this.#wanted(numbers), content, ahead), content);
     while (!frames.next().done);
     this.#copyOut(numbers, content, buffer);
   }
@@ -110,8 +137,20 @@ export class ChainReader implements PageSource {
    */
   async readInSlices(numbers: Uint32Array, buffer: Uint8Array, advance: (bytes: number) => Promise<void>): Promise<void> {
     const content = new Map<number, Uint8Array>();
-    for (const bytes of this.#decode(this.#plan(this.#wanted(numbers)), content)) await advance(bytes);
+    for (const bytes of this.#decode(this.#plan(this.#wanted(numbers), content), content)) await advance(bytes);
     this.#copyOut(numbers, content, buffer);
+  }
+
+  needs(numbers: Uint32Array): readonly PageNeed[] {
+    return [{ chain: this, numbers }];
+  }
+
+  /** The base, and which of its pages are needed to read these: those that are not in memory. */
+  basePages(numbers: Uint32Array): { readonly base: SegmentReader; readonly pages: number[] } {
+    const base = this.segments.at(-1);
+    assert(base, "a chain has a segment");
+    const needed = this.#plan(this.#wanted(numbers), new Map())[this.segments.length - 1] ?? [];
+    return { base, pages: [...needed].flatMap(([, { pages, bytes }]) => (bytes === null ? pages : [])) };
   }
 
   #wanted(numbers: Uint32Array): Set<number> {
@@ -163,19 +202,23 @@ export class ChainReader implements PageSource {
     if (stored !== expected) failCorrupt(record, `${stored} pages beyond page ${before}`, `${expected}`);
   }
 
-  /** Down: frames needed of each segment, newest first. `needed` is used up. A long chain has few hits: no level allocates without one. */
-  #plan(needed: Set<number>): FramePlan[] {
+  /**
+   * Down: frames needed of each segment, newest first. `needed` is used up. A long chain has few hits: no level allocates
+   * without one. Pages of the base that are known already go to `content`.
+   */
+  #plan(needed: Set<number>, content: Map<number, Uint8Array>, ahead: PagesAhead = NOTHING_AHEAD): FramePlan[] {
     const plan: FramePlan[] = [];
     for (const [depth, segment] of this.segments.entries()) {
+      takeKnown(needed, content, ahead.get(segment.cacheKey));
       if (needed.size === 0) break;
       const frames = this.#takeFrames(segment, needed);
       plan.push(frames);
       if (!frames) continue;
       const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
-      for (const frame of frames.keys()) {
-        const cached = this.#frames.get(`${segment.cacheKey}:${frame}`);
-        if (cached) frames.set(frame, cached);
-        else for (const pageNumber of segment.framePages(frame)) if (pageNumber <= pagesBelow) needed.add(pageNumber);
+      for (const [frame, needs] of frames) {
+        needs.bytes = this.#frames.get(frameKey(segment, frame)) ?? null;
+        if (needs.bytes !== null || pagesBelow === 0) continue;
+        for (const pageNumber of segment.framePages(frame)) if (pageNumber <= pagesBelow) needed.add(pageNumber);
       }
     }
     return plan;
@@ -188,7 +231,10 @@ export class ChainReader implements PageSource {
       const ordinal = segment.ordinalOf(pageNumber);
       if (ordinal < 0) continue;
       frames ??= new Map();
-      frames.set(segment.frameOf(ordinal), null);
+      const frame = segment.frameOf(ordinal);
+      const needs = frames.get(frame);
+      if (needs) needs.pages.push(pageNumber);
+      else frames.set(frame, { pages: [pageNumber], bytes: null });
       needed.delete(pageNumber);
     }
     return frames;
@@ -200,21 +246,46 @@ export class ChainReader implements PageSource {
       const segment = this.segments[depth];
       assert(segment, "the plan is as deep as the chain at most");
       const pagesBelow = this.segments[depth + 1]?.index.pageCount ?? 0;
-      for (const [frame, cached] of plan[depth] ?? []) {
-        const numbers = segment.framePages(frame);
-        const pages = cached ?? this.#decodeFrame(segment, frame, dictionaryOf(numbers, pagesBelow, content));
-        for (const [index, pageNumber] of numbers.entries())
-          content.set(pageNumber, pages.subarray(index * this.pageSize, (index + 1) * this.pageSize));
-        yield pages.length;
+      for (const [frame, { pages, bytes }] of plan[depth] ?? []) {
+        const decoded = bytes ?? this.#decodeFrame(segment, frame, pagesBelow, content);
+        const { first } = segment.frameRange(frame);
+        for (const pageNumber of pages) {
+          const position = (segment.ordinalOf(pageNumber) - first) * this.pageSize;
+          content.set(pageNumber, decoded.subarray(position, position + this.pageSize));
+        }
+        yield decoded.length;
       }
     }
   }
 
-  #decodeFrame(segment: SegmentReader, frame: number, dictionary: Uint8Array): Uint8Array {
+  #decodeFrame(segment: SegmentReader, frame: number, pagesBelow: number, content: ReadonlyMap<number, Uint8Array>): Uint8Array {
+    const dictionary = pagesBelow === 0 ? NO_BYTES : dictionaryOf(segment.framePages(frame), pagesBelow, content);
     const { pages } = segment.decodeFrame(frame, dictionary);
-    this.#frames.put(`${segment.cacheKey}:${frame}`, pages);
+    this.#frames.put(frameKey(segment, frame), pages);
     return pages;
   }
+
+  /** Keeps a frame that was decoded elsewhere in memory, as those that this chain decodes. */
+  keepFrame(segment: SegmentReader, frame: number, pages: Uint8Array): void {
+    this.#frames.put(frameKey(segment, frame), pages);
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function takeKnown(needed: Set<number>, content: Map<number, Uint8Array>, known: ReadonlyMap<number, Uint8Array> | undefined): void {
+  if (!known) return;
+  for (const pageNumber of needed) {
+    const page = known.get(pageNumber);
+    if (!page) continue;
+    content.set(pageNumber, page);
+    needed.delete(pageNumber);
+  }
+}
+
+/** What a decoded frame is kept under. */
+function frameKey(segment: SegmentReader, frame: number): string {
+  return `${segment.cacheKey}:${frame}`;
 }
 
 function dictionaryOf(numbers: readonly number[], pagesBelow: number, content: ReadonlyMap<number, Uint8Array>): Uint8Array {

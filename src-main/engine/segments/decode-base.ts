@@ -28,7 +28,7 @@ export async function* decodeBase(segment: SegmentReader): AsyncGenerator<Decode
       while (frame < frames && inFlight.length < RUNS_IN_FLIGHT) {
         const end = segment.runEnd(frame, RUN_BYTES);
         const buffers = free.pop() ?? new RunBuffers();
-        const run = decodeRun(segment, frame, end, buffers);
+        const run = decodeRun(segment, range(frame, end), buffers);
         // A failure is met when its turn comes; until then it is not an unhandled one.
         run.catch(() => undefined);
         inFlight.push({ buffers, run });
@@ -44,20 +44,29 @@ export async function* decodeBase(segment: SegmentReader): AsyncGenerator<Decode
   }
 }
 
-async function decodeRun(segment: SegmentReader, frame: number, end: number, buffers: RunBuffers): Promise<DecodedRun> {
-  const bytes = segment.runBytes(frame, end);
-  const decoded = await segment.decodeRun(frame, end, {
-    stored: buffers.stored.take(FRAME_ROOM_BYTES + bytes.stored),
-    pages: buffers.pages.take(bytes.raw),
-    hashes: buffers.hashes.take((bytes.raw / segment.index.pageSize) * HASH_BYTES),
-  });
-  return { ...decoded, first: segment.frameRange(frame).first };
+function range(first: number, end: number): number[] {
+  return Array.from({ length: end - first }, (_, index) => first + index);
 }
 
-class RunBuffers {
-  readonly stored = new Space();
-  readonly pages = new Space();
-  readonly hashes = new Space();
+async function decodeRun(segment: SegmentReader, frames: readonly number[], buffers: RunBuffers): Promise<DecodedRun> {
+  const decoded = await segment.decodeRun(frames, buffers.take(segment, frames));
+  return { ...decoded, first: segment.frameRange(frames[0] ?? 0).first };
+}
+
+/** Space for one run after another: made anew for each it would cost its size in page faults. */
+export class RunBuffers {
+  readonly #stored = new Space();
+  readonly #pages = new Space();
+  readonly #hashes = new Space();
+
+  take(segment: SegmentReader, frames: readonly number[]): DecodedFrame & { readonly stored: Uint8Array } {
+    const bytes = segment.framesBytes(frames);
+    return {
+      stored: this.#stored.take(FRAME_ROOM_BYTES + bytes.stored),
+      pages: this.#pages.take(bytes.raw),
+      hashes: this.#hashes.take((bytes.raw / segment.index.pageSize) * HASH_BYTES),
+    };
+  }
 }
 
 /** Grows to what is asked for. */

@@ -25,6 +25,12 @@ export interface DecodedFrame {
   readonly hashes: Uint8Array;
 }
 
+/**
+ * Where pages of a segment can be had that says again what others say: those of these numbers, as they are at its end.
+ * `problem` is why the segment itself cannot tell. Throws when the others cannot either.
+ */
+export type StandIn = (numbers: Uint32Array, problem: EngineError) => Uint8Array;
+
 /** One segment: its index in memory, its frames where they are stored. */
 export class SegmentReader {
   readonly record: SegmentRecord;
@@ -37,6 +43,7 @@ export class SegmentReader {
   readonly #positions: Float64Array;
   readonly #frameParts: Uint16Array;
   readonly #lockPage: number;
+  #standIn: StandIn | null = null;
 
   private constructor(native: Native, record: SegmentRecord, parts: readonly StoredObject[], index: SegmentIndex, crc: number) {
     this.record = record;
@@ -51,7 +58,12 @@ export class SegmentReader {
 
   /** Reads the index. Throws `segment-missing` or `segment-corrupt`, naming the segment and the part. */
   static async open(native: Native, objects: ObjectStore, record: SegmentRecord): Promise<SegmentReader> {
-    const parts = await openParts(objects, record);
+    return SegmentReader.openNow(native, objects, record);
+  }
+
+  /** The same at once. `standIn` is asked for the pages of frames that turn out to be damaged. */
+  static openNow(native: Native, objects: ObjectStore, record: SegmentRecord, standIn: StandIn | null = null): SegmentReader {
+    const parts = openParts(objects, record);
     const last = parts.at(-1);
     const fail: FailDecoding = (found, expected) => failCorrupt(record, found, expected);
     if (!last || last.size < SEGMENT_HEADER_BYTES + SEGMENT_TRAILER_BYTES) return fail(`${last?.size ?? 0} bytes`, "header and trailer");
@@ -64,6 +76,7 @@ export class SegmentReader {
     const crc = new DataView(trailer.buffer, trailer.byteOffset).getUint32(4, true);
     const reader = new SegmentReader(native, record, parts, index, crc);
     reader.#placeFrames(position, fail);
+    reader.#standIn = standIn;
     return reader;
   }
 
@@ -126,8 +139,20 @@ export class SegmentReader {
     if (behind.length > 0) behind.set(stored.subarray(lockPosition, lockPosition + behind.length));
   }
 
-  /** Decodes and verifies a frame. `dictionary`: the previous versions of its pages, those that have one, in order. */
+  /**
+   * Decodes and verifies a frame. `dictionary`: the previous versions of its pages, those that have one, in order. A frame
+   * that is damaged is taken from the stand-in, if there is one, and verified just as well.
+   */
   decodeFrame(frame: number, dictionary: Uint8Array): DecodedFrame {
+    try {
+      return this.#decodeStored(frame, dictionary);
+    } catch (error) {
+      if (this.#standIn === null || !(error instanceof EngineError)) throw error;
+      return this.#verify(frame, this.#standIn(Uint32Array.from(this.framePages(frame)), error));
+    }
+  }
+
+  #decodeStored(frame: number, dictionary: Uint8Array): DecodedFrame {
     const stored = this.#readFrame(frame);
     let pages: Uint8Array;
     try {
@@ -138,6 +163,17 @@ export class SegmentReader {
     return this.#verify(frame, pages);
   }
 
+  /** Which of these pages, by their places in the list, are as this segment stores them. Page 1 normalised. */
+  placesOfSame(numbers: Uint32Array, bytes: Uint8Array): number[] {
+    const hashes = this.#native.hashPages(bytes, this.index.pageSize);
+    const isSame = (place: number, number: number): boolean => {
+      const low = hashes.subarray((2 * place + 1) * PAGE_HASH_BYTES, (2 * place + 2) * PAGE_HASH_BYTES);
+      const ordinal = this.ordinalOf(number);
+      return ordinal >= 0 && Buffer.compare(low, this.hashAt(ordinal)) === 0;
+    };
+    return [...numbers].flatMap((number, place) => (isSame(place, number) ? [place] : []));
+  }
+
   /** One behind the last of the frames from `frame` on that stand in the same part and decode to `rawBytesMax` or less; at least one. */
   runEnd(frame: number, rawBytesMax: number): number {
     const framesMax = Math.max(1, Math.floor(rawBytesMax / (this.index.pagesPerFrame * this.index.pageSize)));
@@ -146,43 +182,80 @@ export class SegmentReader {
     return end;
   }
 
-  /** Bytes of the frames of a run as they are stored, and of their pages. */
-  runBytes(frame: number, end: number): { readonly stored: number; readonly raw: number } {
-    return {
-      stored: this.index.frameBytes.subarray(frame, end).reduce((sum, bytes) => sum + bytes, 0),
-      raw: (this.frameRange(end - 1).end - this.frameRange(frame).first) * this.index.pageSize,
-    };
+  /** Bytes of some frames as they are stored, and of their pages. */
+  framesBytes(frames: readonly number[]): { readonly stored: number; readonly raw: number } {
+    let [stored, raw] = [0, 0];
+    for (const frame of frames) {
+      stored += this.index.frameBytes[frame] ?? 0;
+      raw += this.#rawBytes(frame);
+    }
+    return { stored, raw };
   }
 
   /**
-   * Decodes and verifies the frames of a run, which have no dictionary, off this thread. `buffers` are of the sizes that
-   * `runBytes` says, `stored` with `FRAME_ROOM_BYTES` before. The hash of every page is compared, so the frames' own
+   * Decodes and verifies frames, ascending, which have no dictionary, off this thread. `buffers` are of the sizes that
+   * `framesBytes` says, `stored` with `FRAME_ROOM_BYTES` before. The hash of every page is compared, so the frames' own
    * checksums are only looked at when something is wrong.
    */
-  async decodeRun(frame: number, end: number, buffers: DecodedFrame & { readonly stored: Uint8Array }): Promise<DecodedFrame> {
+  async decodeRun(frames: readonly number[], buffers: DecodedFrame & { readonly stored: Uint8Array }): Promise<DecodedFrame> {
     const { pageSize, pagesPerFrame, frameBytes } = this.index;
     const { stored, pages, hashes } = buffers;
-    const space = stored.subarray(FRAME_ROOM_BYTES);
-    if (this.#parts[this.#frameParts[frame] ?? 0]?.read(this.#positions[frame] ?? 0, space) === space.length) {
-      const frames = { stored, frameBytes: frameBytes.slice(frame, end), frameRawBytes: pagesPerFrame * pageSize, pageSize };
-      const isDecoded = await decompressFrames(this.#native, frames, { pages, hashes });
-      if (isDecoded && this.#areHashes(hashes, this.frameRange(frame).first)) return { pages, hashes };
+    if (this.#isRunRead(frames, stored.subarray(FRAME_ROOM_BYTES))) {
+      const lengths = Uint32Array.from(frames, (frame) => frameBytes[frame] ?? 0);
+      const run = { stored, frameBytes: lengths, frameRawBytes: pagesPerFrame * pageSize, pageSize };
+      const isDecoded = await decompressFrames(this.#native, run, { pages, hashes });
+      if (isDecoded && this.#areHashes(hashes, frames)) return { pages, hashes };
     }
     // One after another: what is damaged is named.
-    const decoded = Array.from({ length: end - frame }, (_, index) => this.decodeFrame(frame + index, new Uint8Array(0)));
+    const decoded = frames.map((frame) => this.decodeFrame(frame, new Uint8Array(0)));
     return { pages: Buffer.concat(decoded.map((one) => one.pages)), hashes: Buffer.concat(decoded.map((one) => one.hashes)) };
   }
 
-  /** True when the low halves of `hashes` are what the index says of the pages from `first` on. */
-  #areHashes(hashes: Uint8Array, first: number): boolean {
+  #isRunRead(frames: readonly number[], target: Uint8Array): boolean {
+    try {
+      return this.#readRun(frames, target);
+    } catch (error) {
+      if (error instanceof EngineError) return false;
+      throw error;
+    }
+  }
+
+  /** Says that these frames will be read, so that the disk may bring them together. */
+  willRead(frames: readonly number[]): void {
+    for (const frame of frames)
+      this.#parts[this.#frameParts[frame] ?? 0]?.willRead?.(this.#positions[frame] ?? 0, this.index.frameBytes[frame] ?? 0);
+  }
+
+  /** Reads frames one behind another into `target`, neighbours together. False when they are not all there. */
+  #readRun(frames: readonly number[], target: Uint8Array): boolean {
+    let position = 0;
+    for (let from = 0; from < frames.length;) {
+      const first = frames[from] ?? 0;
+      const part = this.#frameParts[first] ?? 0;
+      let length = 0;
+      for (; from < frames.length; from += 1) {
+        const frame = frames[from] ?? 0;
+        const place = (this.#positions[first] ?? 0) + length;
+        if (this.#frameParts[frame] !== part || this.#positions[frame] !== place) break;
+        length += this.index.frameBytes[frame] ?? 0;
+      }
+      if (this.#parts[part]?.read(this.#positions[first] ?? 0, target.subarray(position, position + length)) !== length) return false;
+      position += length;
+    }
+    return position === target.length;
+  }
+
+  /** True when the low halves of `hashes` are what the index says of the pages of these frames. */
+  #areHashes(hashes: Uint8Array, frames: readonly number[]): boolean {
     const found = new DataView(hashes.buffer, hashes.byteOffset, hashes.length);
     const expected = new DataView(this.index.hashes.buffer, this.index.hashes.byteOffset, this.index.hashes.length);
-    for (let at = 0; at < hashes.length / PAGE_HASH_BYTES / 2; at += 1) {
-      const low = at * 2 * PAGE_HASH_BYTES + PAGE_HASH_BYTES;
-      const known = (first + at) * PAGE_HASH_BYTES;
-      if (found.getUint32(low) !== expected.getUint32(known) || found.getUint32(low + 4) !== expected.getUint32(known + 4)) return false;
+    let low = PAGE_HASH_BYTES;
+    for (const frame of frames) {
+      const { first, end } = this.frameRange(frame);
+      for (let known = first * PAGE_HASH_BYTES; known < end * PAGE_HASH_BYTES; known += PAGE_HASH_BYTES, low += 2 * PAGE_HASH_BYTES)
+        if (found.getUint32(low) !== expected.getUint32(known) || found.getUint32(low + 4) !== expected.getUint32(known + 4)) return false;
     }
-    return true;
+    return low === hashes.length + PAGE_HASH_BYTES;
   }
 
   /** Checks every stored byte without decoding frames: headers, checksums, nothing missing, nothing behind. */
@@ -261,12 +334,12 @@ export function lowerBound(sorted: Uint32Array, value: number): number {
   return low;
 }
 
-async function openParts(objects: ObjectStore, record: SegmentRecord): Promise<StoredObject[]> {
+function openParts(objects: ObjectStore, record: SegmentRecord): StoredObject[] {
   if (record.inline) return [memoryObject(record.inline)];
   const parts: StoredObject[] = [];
   for (let part = 0; part < record.parts; part += 1) {
     const name = partName(record.file ?? "", part);
-    const object = record.file === null ? null : await objects.open(name);
+    const object = record.file === null ? null : objects.open(name);
     if (!object) {
       throw new EngineError("segment-missing", `Cannot read ${nameSegment(record)}: its file ${name} is missing`, {
         details: { segment: nameSegment(record), name },
