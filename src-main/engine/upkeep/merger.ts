@@ -191,7 +191,7 @@ export class Merger {
     const records = merge.covers.map(({ to, level }) => catalog.versions.segmentAt(database, to, level));
     if (!before || !after || records.includes(null)) return "overtaken";
     const covers: SegmentReader[] = [];
-    for (const record of records) if (record) covers.push(await lineages.openSegment(record));
+    for (const record of records) if (record) covers.push(lineages.openSegment(record));
     const segments = this.#segmentsFor(covers);
     const state = await lineages.openDetached(database, before.number, segments.frames);
     const order = { before: state, beforeChecksum: before.checksum, covers, checksum: after.checksum, level: merge.level };

@@ -33,12 +33,18 @@ export interface Recovered {
   /** Parents before children. */
   readonly states: readonly RecoveredState[];
   /** Object names that belong to no state, and why. */
-  readonly left: readonly { readonly name: string; readonly problem: string }[];
+  readonly left: readonly Left[];
+}
+
+interface Left {
+  readonly name: string;
+  /** Null: nothing is, its state is in other segments as well, as that of a merged one always is. */
+  readonly problem: string | null;
 }
 
 /** Reads every segment file once or more; changes nothing. Throws `cancelled`. */
 export async function recoverSegments(parts: SegmentParts, work: Work = {}): Promise<Recovered> {
-  const left: { name: string; problem: string }[] = [];
+  const left: Left[] = [];
   const readers = await openAll(parts, left);
   const states: RecoveredState[] = [];
   const pace = new Pace(
@@ -74,7 +80,7 @@ interface Found {
 }
 
 /** Oldest first: a delta is written after what it stands on. */
-async function openAll(parts: SegmentParts, left: { name: string; problem: string }[]): Promise<Found[]> {
+async function openAll(parts: SegmentParts, left: Left[]): Promise<Found[]> {
   const groups = new Map<string, { count: number; last: number; bytes: number; storedAt: number }>();
   for (const { name, size, storedAt } of await parts.objects.list()) {
     const [, file, part] = PART_NAME.exec(name) ?? [];
@@ -110,7 +116,7 @@ async function recordOf(
   { file, parts: count, bytes, number }: { file: string; parts: number; bytes: number; number: number },
 ): Promise<SegmentRecord> {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES);
-  const first = await parts.objects.open(`${file}-0.seg`);
+  const first = parts.objects.open(`${file}-0.seg`);
   first?.read(0, header);
   const isBase = header[3] === KIND_BASE;
   return {
@@ -149,7 +155,7 @@ async function attach(
   states: RecoveredState[],
   { reader, storedAt }: Found,
   parent: number | null,
-  left: { name: string; problem: string }[],
+  left: Left[],
 ): Promise<void> {
   const below = parent === null ? null : (states[parent] ?? null);
   const { record, index } = reader;
@@ -158,7 +164,7 @@ async function attach(
     const checksum = checksumOf(parts, chain, reader, below);
     // Of a merged segment the state is there already.
     if (states.some((state) => state.chain.pageCount === chain.pageCount && Buffer.compare(state.checksum, checksum) === 0)) {
-      left.push(...namesOf(record, "its state is in another segment as well"));
+      left.push(...namesOf(record, null));
       return;
     }
     const segment = { file: record.file ?? "", parts: record.parts, bytes: record.bytes, pages: index.pages };
@@ -205,6 +211,6 @@ function isDamage(error: unknown): error is EngineError {
   return error instanceof EngineError && (error.code === "segment-corrupt" || error.code === "segment-missing");
 }
 
-function namesOf(record: SegmentRecord, problem: string): { name: string; problem: string }[] {
+function namesOf(record: SegmentRecord, problem: string | null): Left[] {
   return Array.from({ length: record.parts }, (_, part) => ({ name: `${record.file}-${part}.seg`, problem }));
 }

@@ -37,7 +37,9 @@ type Rebuilt = Pick<RepairReport, "databases" | "segmentsKept" | "problems">;
 export async function rebuild(parts: Parts, work: PhasedWork = {}): Promise<Rebuilt> {
   work.phase?.("Reading segments");
   const recovered = await recoverSegments(parts.segments, work);
-  const problems: Problems = recovered.left.map(({ name, problem }) => ({ object: `segments/${name}`, problem }));
+  const problems: Problems = recovered.left.flatMap(({ name, problem }) =>
+    problem === null ? [] : [{ object: `segments/${name}`, problem }],
+  );
   for (const { name } of recovered.left) keepSegment(parts, name);
   work.phase?.("Looking at checkouts");
   const roots = rootsOf(recovered);

@@ -18,6 +18,7 @@ import { StateSum } from "../segments/state-sum.ts";
 /** Chains kept for the segments that stand on them: others are put together again. */
 const CHAINS_KEPT_MAX = 64;
 const RUN_BYTES = 512 * 1024;
+const SAID_ELSEWHERE = "nothing is lost: other segments say the same, and gc makes this one anew";
 
 export interface SegmentTally {
   segments: number;
@@ -35,8 +36,8 @@ export class SegmentVerifier {
   readonly #chains = new Map<VersionNumber, ChainReader>();
   /** Indexes that are read already, by segment. Held while a chain holds them. */
   readonly #readers = new Map<string, WeakRef<SegmentReader>>();
-  /** Versions of which a segment could not be decoded. */
-  readonly #damaged = new Set<VersionNumber>();
+  /** Segments that could not be decoded, by version and level: no chain goes through them. */
+  readonly #damaged = new Set<string>();
 
   /** `advance` may wait between frames, or throw `cancelled`. */
   constructor(parts: Parts, database: DatabaseRecord, tally: SegmentTally, advance: Advance) {
@@ -60,8 +61,8 @@ export class SegmentVerifier {
         if (problem) problems.push(problem);
       } catch (error) {
         if (!(error instanceof EngineError) || error.code === "cancelled") throw error;
-        problems.push(error.message);
-        this.#damaged.add(version.number);
+        this.#damaged.add(`${version.number}.${level}`);
+        problems.push(links.at(-1)?.level === level ? error.message : `${error.message} (${SAID_ELSEWHERE})`);
       }
     }
     // Purged meanwhile: what is not there is no damage.
@@ -79,9 +80,12 @@ export class SegmentVerifier {
     if (index.pageSize !== version.pageSize || index.pageCount !== version.pageCount)
       return `its segment describes ${index.pageCount} pages of ${index.pageSize} bytes, its record ${version.pageCount} of ${version.pageSize}`;
     const found = await this.#checksumOver(reader, before);
-    this.#keep(version.number, chain);
-    if (Buffer.compare(found, version.checksum) === 0) return null;
-    const what = record.level === 0 || record.from === null ? "its state checksum" : "the state checksum of its merged segment";
+    const isSound = Buffer.compare(found, version.checksum) === 0;
+    const isMerged = record.level > 0 && record.from !== null;
+    if (isSound || !isMerged) this.#keep(version.number, chain);
+    else this.#damaged.add(`${version.number}.${record.level}`);
+    if (isSound) return null;
+    const what = isMerged ? "the state checksum of its merged segment" : "its state checksum";
     return `${what} is ${hex(found)}, recorded is ${hex(version.checksum)}`;
   }
 
@@ -127,13 +131,11 @@ export class SegmentVerifier {
 
   /** The chain of a version that was verified: the highest levels, as every reader takes them. */
   async #chainOf(version: VersionNumber): Promise<ChainReader> {
-    if (this.#damaged.has(version)) throw new EngineError("segment-corrupt", `it cannot be rebuilt: v${version} is damaged`);
     const known = this.#chains.get(version);
     if (known) {
       this.#keep(version, known);
       return known;
     }
-    const { versions } = this.#parts.catalog;
     const readers: SegmentReader[] = [];
     let sound = 0;
     for (let next: VersionNumber | null = version; next !== null;) {
@@ -143,7 +145,7 @@ export class SegmentVerifier {
         sound = below.segments.length;
         break;
       }
-      const record: SegmentRecord | null = versions.segmentFor(this.#database.id, next);
+      const record = this.#soundSegment(next);
       if (!record || (record.from !== null && record.from >= next))
         throw new EngineError("segment-missing", `it cannot be rebuilt: no segment ends at v${next}`);
       readers.push(await this.#open(record));
@@ -152,6 +154,15 @@ export class SegmentVerifier {
     const chain = new ChainReader(this.#frames, readers, sound);
     this.#keep(version, chain);
     return chain;
+  }
+
+  /** The one that reaches back furthest of those that end at a version. */
+  #soundSegment(version: VersionNumber): SegmentRecord | null {
+    const { versions } = this.#parts.catalog;
+    const links = versions.links(this.#database.id, version);
+    const sound = links.find(({ level }) => !this.#damaged.has(`${version}.${level}`));
+    if (links.length > 0 && !sound) throw new EngineError("segment-corrupt", `it cannot be rebuilt: v${version} is damaged`);
+    return sound ? versions.segmentAt(this.#database.id, version, sound.level) : null;
   }
 
   /** Never from an index that was read before this verification began. */

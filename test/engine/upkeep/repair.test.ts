@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createStore, EngineError, openStore, repairStore, type Store } from "#engine/store.ts";
+import { cli } from "../../cli/run-cli.ts";
 import { startScript } from "../../support/run-script.ts";
 import { dumpDatabase } from "../../support/dump.ts";
 import { execute, makeNotes, makeShop, query, SHOP, temporaryFolder } from "../../support/stores.ts";
@@ -92,6 +93,26 @@ test("REPAIR-2: a damaged catalog is kept, and what fits nowhere is put aside an
   const file = join(temporaryFolder(), "exported.db");
   await store.export({ database: "recovered-1", branch: "main", file });
   expect(dumpDatabase(file)).toEqual(dumps[2]);
+});
+
+test("REPAIR-6: merged segments are put aside and are no problem; a store in which nothing is found becomes an empty one", async () => {
+  const { path, dumps } = await makeStore();
+  const own = readdirSync(join(path, "segments")).length;
+  const merging = await openStore(path, OPTIONS, { mergeFanIn: 2 });
+  await merging.gc({ dryRun: false });
+  await merging.close();
+  const merged = readdirSync(join(path, "segments")).length - own;
+  expect(merged).toBeGreaterThan(0);
+  for (const ending of ["", "-wal", "-shm"]) rmSync(join(path, `catalog.db${ending}`), { force: true });
+  const report = await repairStore(path, OPTIONS);
+  expect(report).toMatchObject({ problems: [], segmentsKept: merged, databases: [{ name: "shop", versions: 3 }] });
+  expect(await exported(await reopen(path), "main")).toEqual(dumps[2]);
+
+  const empty = join(temporaryFolder(), "empty");
+  await (await createStore(empty, OPTIONS)).close();
+  for (const ending of ["", "-wal", "-shm"]) rmSync(join(empty, `catalog.db${ending}`), { force: true });
+  const { out } = await cli("--store", empty, "repair");
+  expect(out).toBe("Made a new catalog (There is no catalog)\nThere was nothing to put into it: the store is empty\n");
 });
 
 test("REPAIR-3: a database whose segments were all in the catalog comes back from its files", async () => {
