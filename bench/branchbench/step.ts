@@ -124,8 +124,10 @@ async function tellFacts(bench: Bench, parameters: Parameters, result: RunResult
   bench.fact("branch management, summed", result.managementMs, "ms");
   bench.fact("store at the end", result.end.logical, "bytes");
   bench.fact("store at the end, allocated", result.end.allocated, "bytes");
-  bench.fact("stored versions at the end", usage.storedBytes, "bytes");
-  bench.fact("catalog at the end", usage.catalogBytes, "bytes");
+  const partBytes = (...names: string[]): number =>
+    usage.parts.reduce((sum, { name, storedBytes }) => sum + (names.includes(name) ? storedBytes : 0), 0);
+  bench.fact("stored versions at the end", partBytes("unique", "shared", "history", "trash", "garbage"), "bytes");
+  bench.fact("catalog at the end, without versions", partBytes("catalog"), "bytes");
   bench.fact("checkouts came about", [...result.checkouts].map(([way, count]) => `${way}: ${count}`).join(", "));
 }
 

@@ -3,11 +3,11 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { LIMITS } from "#shared/limits.ts";
 import { formatBytes, parseBytes } from "#shared/units.ts";
-import type { CacheView, DoctorView, GcReport, RepairReport, StoreView, UsageView, VerifyReport } from "#shared/views.ts";
+import type { CacheView, DoctorView, GcReport, RepairReport, StoreView, VerifyReport } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
-import { parseDatabaseName } from "./arguments.ts";
-import type { Cli } from "./cli.ts";
+import type { Cli, LongWork } from "./cli.ts";
+import { findTrashed } from "./find-trashed.ts";
 import { findStoreSpec, requireStoreSpec, STORE_FOLDER } from "./locate-store.ts";
 import { formatAgo, formatCount, formatFacts, formatTable, plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,11 +23,6 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .description("what the store is and holds")
     .action(() => cli().ask((store) => store.status({}), showStatus));
   program
-    .command("usage")
-    .description("what branches take")
-    .argument("[database]", "only of this one", parseDatabaseName)
-    .action((database: string | undefined) => cli().ask((store, work) => store.usage({ database }, work), showUsage));
-  program
     .command("cache")
     .description("files that are kept to save time: what they take, and what they may")
     .option("--budget <size>", "what files that wait to become files of branches may take, e.g. 500MB; 0 for none, default for the default")
@@ -41,9 +36,8 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .description("purge trash whose time has come and free what nothing needs; ends undo for what it strands")
     .option("--dry-run", "say what would be freed and change nothing")
     .option("--all-trash", "purge the whole trash now")
-    .action(({ dryRun = false, allTrash }: { dryRun?: boolean; allTrash?: boolean }) =>
-      cli().ask((store, work) => store.gc({ dryRun, purgeAllTrash: allTrash }, work), showGc),
-    );
+    .option("--purge <target>", "purge this branch (DB@BRANCH) or database (DB) of the trash now; can be given several times", collect)
+    .action((options: GcOptions) => cli().ask((store, work) => runGc(store, work, options), showGc));
   program
     .command("verify")
     .description("read every version and check it against its checksum")
@@ -65,6 +59,22 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .description("open the screens in a browser of this computer; Ctrl-C ends")
     .option("--port <n>", "a port instead of a free one")
     .action(({ port }: { port?: string }) => serve(cli(), port));
+}
+
+interface GcOptions {
+  readonly dryRun?: boolean;
+  readonly allTrash?: boolean;
+  readonly purge?: readonly string[];
+}
+
+function collect(word: string, before: readonly string[] = []): string[] {
+  return [...before, word];
+}
+
+async function runGc(store: Store, work: LongWork, { dryRun = false, allTrash, purge = [] }: GcOptions): Promise<GcReport> {
+  const trash = purge.length === 0 ? [] : await store.trash({});
+  const named = purge.map((word) => findTrashed(trash, word, undefined)).map(({ kind, id }) => ({ kind, id }));
+  return store.gc({ dryRun, purgeAllTrash: allTrash, purge: named }, work);
 }
 
 async function init(cli: Cli, folder: string | undefined): Promise<void> {
@@ -103,7 +113,8 @@ function showRepair(report: RepairReport): string {
       `${name}: ${plural(versions, "version")}, ${plural(branches, "branch", "branches")}, ${plural(files, "file")} kept as they are`,
   );
   const kept = report.catalogKept === null ? [] : [`The damaged catalog is kept as ${report.catalogKept}`];
-  return [`Made a new catalog (${report.reason})`, ...lines, ...kept].join("\n");
+  const found = lines.length > 0 ? lines : ["There was nothing to put into it: the store is empty"];
+  return [`Made a new catalog (${report.reason})`, ...found, ...kept].join("\n");
 }
 
 /** Works without a store too: then it is about the machine. */
@@ -161,27 +172,6 @@ function showStatus(store: StoreView, terminal: Terminal): string {
     ["identity", store.uid],
     ["format", String(store.formatVersion)],
   ]);
-}
-
-function showUsage(usage: UsageView, terminal: Terminal): string {
-  const table = formatTable(
-    terminal,
-    [{ title: "BRANCH" }, { title: "LOGICAL", align: "right" }, { title: "STORED", align: "right" }, { title: "FILE", align: "right" }],
-    usage.rows.map((row) => [
-      `${row.database}@${row.branch}`,
-      formatBytes(row.logicalBytes),
-      formatBytes(row.storedBytes),
-      row.checkoutBytes > 0 ? formatBytes(row.checkoutBytes) : "",
-    ]),
-  );
-  const totals = formatFacts(terminal, [
-    ["stored", formatBytes(usage.storedBytes)],
-    ["catalog", formatBytes(usage.catalogBytes)],
-    ["files of branches", formatBytes(usage.checkoutBytes)],
-    ["temporary", formatBytes(usage.temporaryBytes)],
-    ...usage.caches.map(({ name, bytes }) => [name, formatBytes(bytes)] as const),
-  ]);
-  return table === "" ? totals : `${table}\n\n${totals}`;
 }
 
 function parseBudget(text: string): number | null {

@@ -184,7 +184,7 @@ export class WorkCounter {
       return decodeFrame.apply(this, input);
     });
     replaceDecoder("decodeRun", function (this: SegmentReader, ...input) {
-      count(input[1] - input[0]);
+      count(input[0].length);
       return decodeRun.apply(this, input);
     });
   }

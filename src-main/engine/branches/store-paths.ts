@@ -38,6 +38,10 @@ export class StorePaths {
   get shadows(): string {
     return join(this.cache, "shadows");
   }
+  /** Counts of what changed between versions: `diff/change-cache.ts`. */
+  get changeCounts(): string {
+    return join(this.cache, "changes");
+  }
   get temporary(): string {
     return join(this.root, "tmp");
   }

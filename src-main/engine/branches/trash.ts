@@ -120,43 +120,42 @@ export async function saveTrashedWork(parts: Parts, file: HeldFile): Promise<voi
   await commit(parts, "autosave", place, { moves: [], versions: [version], facts: [{ branch: place.branch.id, fact }] });
 }
 
-export function listTrash(parts: Parts): TrashView[] {
-  const { catalog } = parts;
-  const branches = catalog.branches.trashed().map(
-    (branch) =>
-      ({
-        kind: "branch",
-        id: branch.id,
-        database: catalog.databases.byId(branch.database)?.name ?? "",
-        name: branch.name,
-        head: branch.head,
-        ...trashing(parts, branch),
-      }) as const,
-  );
-  const databases = catalog.databases.trashed().map(
-    (database) =>
-      ({
-        kind: "database",
-        id: database.id,
-        database: database.name,
-        name: database.name,
-        head: database.lastVersion,
-        ...trashing(parts, database),
-      }) as const,
-  );
-  return [...databases, ...branches].toSorted((a, b) => b.trashedAt - a.trashedAt);
+/** What the trash holds, the newest first. */
+export function listTrash({ catalog }: Parts): TrashView[] {
+  return catalog.snapshot(() => {
+    const trashing = catalog.operations.trashing();
+    const names = new Map(catalog.databases.live().map(({ id, name }) => [id, name]));
+    const databases = catalog.databases.trashed().map((database) => ({
+      kind: "database" as const,
+      id: database.id,
+      database: database.name,
+      name: database.name,
+      head: database.lastVersion,
+      ...howTrashed(database, trashing),
+    }));
+    const branches = catalog.branches.trashed().map((branch) => ({
+      kind: "branch" as const,
+      id: branch.id,
+      database: names.get(branch.database) ?? "",
+      name: branch.name,
+      head: branch.head,
+      ...howTrashed(branch, trashing),
+    }));
+    return [...databases, ...branches].toSorted((a, b) => b.trashedAt - a.trashedAt);
+  });
 }
 
-function trashing(
-  parts: Parts,
+const REASONS: Partial<Record<OperationKind, TrashView["reason"]>> = { destroy: "destroy", "drop-database": "drop", expire: "expire" };
+
+function howTrashed(
   record: Pick<BranchRecord, "trashedBy" | "trashedAt" | "purgeAt">,
+  trashing: ReturnType<Parts["catalog"]["operations"]["trashing"]>,
 ): Pick<TrashView, "trashedAt" | "actor" | "reason" | "purgeAt"> {
-  const operation = record.trashedBy === null ? null : parts.catalog.operations.byId(record.trashedBy);
-  const reasons: Partial<Record<OperationKind, TrashView["reason"]>> = { destroy: "destroy", "drop-database": "drop", expire: "expire" };
+  const operation = record.trashedBy === null ? undefined : trashing.get(record.trashedBy);
   return {
     trashedAt: record.trashedAt ?? 0,
     actor: operation?.actor ?? "",
-    reason: (operation && reasons[operation.kind]) ?? "undo",
+    reason: (operation && REASONS[operation.kind]) ?? "undo",
     purgeAt: record.purgeAt ?? 0,
   };
 }

@@ -102,6 +102,34 @@ export class WarmPool {
     return this.#hot.has(version.database) || this.#ready.list(uid).length < LIMITS.readyCopies;
   }
 
+  /** Of files that would be retired one after the other, the bytes by which ready files would grow. Looks only. */
+  predictKept(files: readonly { readonly database: DatabaseId; readonly bytes: number }[]): number {
+    // The oldest first: the first to go.
+    const ready: Pick<ReadyFile, "database" | "bytes">[] = this.#ready.list().toReversed();
+    const counts = new Map<string, number>();
+    const count = (database: string, more: number): void => void counts.set(database, (counts.get(database) ?? 0) + more);
+    for (const { database } of ready) count(database, 1);
+    const before = totalBytes(ready);
+    const budget = this.budget().bytes;
+    const uids = new Map<DatabaseId, string>();
+    let total = before;
+    let oldest = 0;
+    for (const { database, bytes } of files) {
+      const uid = uids.get(database) ?? this.#uidOf(database);
+      if (uid === null || bytes === 0 || bytes > budget) continue;
+      uids.set(database, uid);
+      if (!this.#hot.has(database) && (counts.get(uid) ?? 0) >= LIMITS.readyCopies) continue;
+      for (let file = ready[oldest]; file && total > budget - bytes; file = ready[++oldest]) {
+        total -= file.bytes;
+        count(file.database, -1);
+      }
+      ready.push({ database: uid, bytes });
+      count(uid, 1);
+      total += bytes;
+    }
+    return total - before;
+  }
+
   /** Keeps a finished file of this version; it is gone from `path` whatever happens. */
   recycle(version: VersionRecord, path: string): void {
     const uid = this.#uidOf(version.database);
@@ -312,6 +340,6 @@ export class WarmPool {
   }
 }
 
-function totalBytes(files: readonly ReadyFile[]): number {
+function totalBytes(files: readonly Pick<ReadyFile, "bytes">[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -102,6 +102,12 @@ export class BranchQueries {
     return this.#catalog.all<BranchRow>(sql).map(branchOfRow);
   }
 
+  /** How many `trashed` names. */
+  trashedCount(): number {
+    const sql = "SELECT count(*) AS n FROM branches WHERE state = 1 AND database IN (SELECT id FROM databases WHERE state = 0)";
+    return this.#catalog.get<{ n: number }>(sql)?.n ?? 0;
+  }
+
   /** Live ones whose TTL has run out, the earliest first. */
   dueExpiries(now: UnixMs): BranchRecord[] {
     const sql = `${SELECT_BRANCH} WHERE b.ttl IS NOT NULL AND b.state = 0 AND b.touched_at + b.ttl <= ?

@@ -4,7 +4,7 @@
  */
 import { dirname, join } from "node:path";
 import { assert } from "#shared/assert.ts";
-import type { BranchId, OperationId, UnixMs } from "#shared/ids.ts";
+import type { BranchId, DatabaseId, OperationId, UnixMs, VersionNumber } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
 import { EngineError } from "../io/errors.ts";
 import { ProcessLock } from "../io/process-lock.ts";
@@ -12,13 +12,13 @@ import { storeFact } from "./apply.ts";
 import { BranchQueries } from "./branch-queries.ts";
 import { CheckpointQueries } from "./checkpoint-queries.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { Connection, type ConnectionPorts } from "./connection.ts";
+import { Connection, WAL_PAGES, type ConnectionPorts } from "./connection.ts";
 import { createCatalogFile, reserveWal } from "./catalog-file.ts";
 import { DatabaseQueries } from "./database-queries.ts";
 import { KNOWN_FORMATS, migrateCatalog, readIdentity, type StoreIdentity } from "./format-version.ts";
 import { OperationQueries } from "./operation-queries.ts";
 import { openReadOnly, type ReadOnlyCatalog } from "./read-only.ts";
-import { insertMerged } from "./merged-segments.ts";
+import { deleteMerged, insertMerged } from "./merged-segments.ts";
 import type { CheckoutFact, OperationDraft, OperationRecord, SegmentRecord } from "./records.ts";
 import { VersionQueries } from "./version-queries.ts";
 
@@ -142,6 +142,14 @@ export class Catalog {
     return added;
   }
 
+  /** Removes the row of a merged segment that is damaged; its files are orphans then. False when that changed nothing. */
+  removeMerged(segment: SegmentRecord): boolean {
+    this.#writable();
+    let removed = false;
+    this.#write("FULL", () => (removed = deleteMerged(this.connection, segment)));
+    return removed;
+  }
+
   fact(branch: BranchId): CheckoutFact | null {
     return this.connection.get<CheckoutFact>("SELECT base, content, fingerprint FROM facts WHERE branch = ?", branch) ?? null;
   }
@@ -152,6 +160,18 @@ export class Catalog {
       "SELECT branch, base, content, fingerprint FROM facts ORDER BY branch",
     );
     return rows.map(({ branch, ...fact }) => ({ branch, fact }));
+  }
+
+  /** Branches of a database that have a file, by how near the version in it is to one. */
+  filesNear(database: DatabaseId, version: VersionNumber, limit: number): string[] {
+    const rows = this.connection.all<{ readonly name: string }>(
+      `SELECT branches.name FROM branches JOIN facts ON facts.branch = branches.id
+       WHERE branches.database = ? AND branches.state = 0 ORDER BY abs(facts.content - ?), facts.branch LIMIT ?`,
+      database,
+      version,
+      limit,
+    );
+    return rows.map(({ name }) => name);
   }
 
   /** Facts of the branches made just before and just after one, its own left out, the nearest first. */
@@ -218,9 +238,25 @@ export class Catalog {
     if (this.#closed) return;
     this.#closed = true;
     this.#queue?.drain();
+    this.#restartWal();
     this.connection.close();
     this.#discard();
     this.#lock?.close();
+  }
+
+  /**
+   * SQLite starts a WAL anew when a commit follows another by which all of it was folded in, in one process: what it knows
+   * of that goes with the last process. Commands that commit once each would make it longer for ever, and each would
+   * read all of it first. So whoever leaves with a long one makes that commit.
+   */
+  #restartWal(): void {
+    try {
+      if (!this.#lock || this.connection.walFrames() < WAL_PAGES || !this.connection.foldWal()) return;
+      this.#write("NORMAL", () => this.connection.run("UPDATE meta SET fence = fence + 1"), 0);
+    } catch (error) {
+      // Another process is at work, or the disk is full: the next to leave does it.
+      if (!(error instanceof EngineError)) throw error;
+    }
   }
 }
 

@@ -152,6 +152,21 @@ export class Connection {
     }
   }
 
+  /** Frames that the next process would have to read before it can look at anything. */
+  walFrames(): number {
+    return this.#useWal("NOOP").log;
+  }
+
+  /** Copies what the WAL holds into the catalog, as far as no reader is in the way. Returns whether that was all of it. */
+  foldWal(): boolean {
+    const { log, checkpointed } = this.#useWal("PASSIVE");
+    return checkpointed === log;
+  }
+
+  #useWal(mode: "NOOP" | "PASSIVE"): { readonly log: number; readonly checkpointed: number } {
+    return this.get<{ log: number; checkpointed: number }>(`PRAGMA wal_checkpoint(${mode})`) ?? { log: 0, checkpointed: 0 };
+  }
+
   execute(script: string): void {
     try {
       this.#connected().exec(script);

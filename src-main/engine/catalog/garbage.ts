@@ -3,19 +3,19 @@
  *
  * - heads, fork points and checkpoints of branches that are live or stay in the trash,
  * - versions that checkouts were made from or hold,
- * - versions that an operation inside the undo window needs, to be undone or redone.
+ * - versions that an operation inside the undo window needs, to be undone or redone. One that this purge strands anyway,
+ *   because a branch it needs goes, keeps nothing.
  *
  * Parents are kept with their children, so a kept version's chain, whose segments all end at it or at an ancestor, is
  * kept too. A plan names everything it removes and is refused (`apply-purge.ts`) once anything happened since.
  */
-import type { BranchId, DatabaseId, OperationId, UnixMs, VersionNumber } from "#shared/ids.ts";
+import type { BranchId, DatabaseId, OperationId, VersionNumber } from "#shared/ids.ts";
 import type { Catalog } from "./catalog.ts";
 import type { BranchRecord, DatabaseRecord, OperationRecord, PurgeDraft, SegmentRecord } from "./records.ts";
-import { STATE, versionKey, versionOfKey } from "./schema.ts";
+import { isStrandedWith, versionsOf, visitClaims, type UndoWindow } from "./claims.ts";
+import { versionKey, versionOfKey } from "./schema.ts";
 
-export interface GarbageRequest {
-  readonly now: UnixMs;
-  readonly undoWindowMs: number;
+export interface GarbageRequest extends UndoWindow {
   /** Trash to purge: usually what is due. */
   readonly branches: readonly BranchRecord[];
   readonly databases: readonly DatabaseRecord[];
@@ -36,10 +36,7 @@ export function planGarbage(catalog: Catalog, request: GarbageRequest): GarbageP
   return catalog.snapshot(() => {
     const databases = request.databases.map(({ id }) => id);
     const branches = branchesToPurge(catalog, request);
-    const kept = new KeptVersions(catalog, new Set(databases));
-    keepRefs(catalog, kept, new Set(branches));
-    keepUndoable(catalog, kept, request);
-    const versions = kept.removable();
+    const versions = removableVersions(catalog, { ...request, branches: new Set(branches), databases: new Set(databases) });
     const removed = new Set(versions.flatMap(({ database, numbers }) => numbers.map((number) => versionKey(database, number))));
     const segments = segmentsOf(catalog, versions);
     const purge: PurgeDraft = {
@@ -64,12 +61,27 @@ function branchesToPurge(catalog: Catalog, request: GarbageRequest): BranchId[] 
   return [...ids].toSorted((a, b) => a - b);
 }
 
+/** What is purged, and when. */
+export interface Purged extends UndoWindow {
+  readonly branches: ReadonlySet<number>;
+  readonly databases: ReadonlySet<number>;
+}
+
+/** Stored versions that nothing keeps once these branches and databases are gone, by database, the newest first. */
+export function removableVersions(catalog: Catalog, purged: Purged): PurgeDraft["versions"] {
+  const kept = new KeptVersions(catalog, purged.databases);
+  visitClaims(catalog, purged, ({ database, version, branches }) => {
+    if (!branches.some((branch) => purged.branches.has(branch))) kept.keep(database, version);
+  });
+  return kept.removable();
+}
+
 /** One byte for each version number that a database ever gave out. */
 class KeptVersions {
   readonly #catalog: Catalog;
   readonly #marks = new Map<number, Uint8Array>();
 
-  constructor(catalog: Catalog, purged: ReadonlySet<DatabaseId>) {
+  constructor(catalog: Catalog, purged: ReadonlySet<number>) {
     this.#catalog = catalog;
     const rows = catalog.connection.all<{ id: DatabaseId; last: number }>("SELECT id, last_version AS last FROM databases WHERE state < 2");
     for (const { id, last } of rows) this.#marks.set(id, new Uint8Array(purged.has(id) ? 0 : last + 1));
@@ -97,51 +109,6 @@ class KeptVersions {
     }
     return result;
   }
-}
-
-function keepRefs(catalog: Catalog, kept: KeptVersions, purged: ReadonlySet<number>): void {
-  const { connection } = catalog;
-  type Refs = { id: number; database: number; head: number; fork: number | null };
-  for (const branch of connection.iterate<Refs>("SELECT id, database, head, fork_version AS fork FROM branches WHERE state < 2")) {
-    if (purged.has(branch.id)) continue;
-    kept.keep(branch.database, branch.head);
-    if (branch.fork !== null) kept.keep(branch.database, branch.fork);
-  }
-  const checkpoints = "SELECT branch, version AS key FROM checkpoints UNION ALL SELECT branch, key FROM versions WHERE kind >= 16";
-  for (const { branch, key } of connection.iterate<{ branch: number; key: number }>(checkpoints)) {
-    if (!purged.has(branch) && isKept(catalog, branch)) kept.keep(versionOfKey(key).database, versionOfKey(key).number);
-  }
-  const facts = "SELECT f.branch, b.database, f.base, f.content FROM facts f JOIN branches b ON b.id = f.branch";
-  for (const fact of connection.iterate<{ branch: number; database: number; base: number; content: number }>(facts)) {
-    if (purged.has(fact.branch)) continue;
-    kept.keep(fact.database, fact.base);
-    kept.keep(fact.database, fact.content);
-  }
-}
-
-/** Automatic names of a purged branch are still on its versions. */
-function isKept(catalog: Catalog, branch: number): boolean {
-  const row = catalog.connection.get<{ state: number }>("SELECT state FROM branches WHERE id = ?", branch);
-  return row !== undefined && row.state !== STATE.purged;
-}
-
-function keepUndoable(catalog: Catalog, kept: KeptVersions, request: GarbageRequest): void {
-  for (const operation of catalog.operations.backwards({})) {
-    if (operation.state === "permanent" || operation.at < request.now - request.undoWindowMs || operation.database === null) continue;
-    for (const number of versionsOf(operation)) kept.keep(operation.database, number);
-  }
-}
-
-/** Versions that an operation's undo or redo needs. */
-function versionsOf(operation: OperationRecord): VersionNumber[] {
-  const numbers: VersionNumber[] = operation.autosave ? [operation.autosave.version, operation.autosave.base] : [];
-  // Saved before a file was taken away: reached by its number.
-  if (operation.kind === "autosave") numbers.push(...operation.newVersions);
-  for (const move of operation.moves) {
-    if (move.ref !== "head" && move.ref !== "checkpoint") continue;
-    for (const version of [move.before, move.after]) if (typeof version === "number") numbers.push(version);
-  }
-  return numbers;
 }
 
 function segmentsOf(catalog: Catalog, versions: PurgeDraft["versions"]): SegmentRecord[] {
@@ -174,11 +141,7 @@ function isStranded(
   branches: ReadonlySet<number>,
   databases: ReadonlySet<number>,
 ): boolean {
-  const { database, newBranches } = operation;
-  if (database !== null) {
-    if (databases.has(database)) return true;
-    if (versionsOf(operation).some((number) => removed.has(versionKey(database, number)))) return true;
-  }
-  if (newBranches) for (let index = 0; index < newBranches.count; index += 1) if (branches.has(newBranches.first + index)) return true;
-  return operation.moves.some((move) => "branch" in move && branches.has(move.branch));
+  const { database } = operation;
+  if (isStrandedWith(operation, branches, databases)) return true;
+  return database !== null && versionsOf(operation).some((number) => removed.has(versionKey(database, number)));
 }

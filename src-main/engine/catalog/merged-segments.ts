@@ -101,6 +101,27 @@ export function insertMerged(catalog: Connection, segment: SegmentRecord): boole
   return true;
 }
 
+/**
+ * Removes a segment that the others at its version say again. False, and nothing is changed, when it is gone, another
+ * stands in its place, or no other does.
+ */
+export function deleteMerged(catalog: Connection, { database, to, level, bytes, inline, file }: SegmentRecord): boolean {
+  const version = versionKey(database, to);
+  const key = segmentKey(version, level);
+  if (!catalog.get("SELECT 1 FROM segments WHERE key >= ? AND key < ?", segmentKey(version, 0), key)) return false;
+  if (catalog.run("DELETE FROM segments WHERE key = ? AND data = ?", key, inline ?? file).changes === 0) return false;
+  catalog.run("UPDATE databases SET stored_bytes = stored_bytes - ? WHERE id = ?", bytes, database);
+  return true;
+}
+
+/** Places of a database's merged segments, and of bases of versions that have their own change, oldest first. */
+export function mergedLinks(catalog: Connection, database: DatabaseId): { readonly to: VersionNumber; readonly level: number }[] {
+  const sql = `SELECT s.key FROM segments s WHERE s.key BETWEEN ? AND ? AND s.key % 16 > 0
+    AND EXISTS (SELECT 1 FROM segments o WHERE o.key >= s.key - s.key % 16 AND o.key < s.key) ORDER BY s.key`;
+  const range = [segmentKey(versionKey(database, 0), 0), segmentKey(versionKey(database + 1, 0), 0) - 1] as const;
+  return catalog.all<{ key: number }>(sql, ...range).map(({ key }) => placeOf(key));
+}
+
 function isStored(catalog: Connection, version: number): boolean {
   return catalog.get("SELECT 1 FROM versions WHERE key = ?", version) !== undefined;
 }

@@ -1,4 +1,5 @@
 import type { BranchId, DatabaseId, OperationId } from "#shared/ids.ts";
+import { operationKindOf } from "./codes.ts";
 import type { Connection } from "./connection.ts";
 import type { OperationRecord } from "./records.ts";
 import { operationOfRow, SELECT_OPERATION, type OperationRow } from "./rows.ts";
@@ -22,6 +23,14 @@ export class OperationQueries {
   byId(id: OperationId): OperationRecord | null {
     const row = this.#catalog.get<OperationRow>(`${SELECT_OPERATION} WHERE o.id = ?`, id);
     return row ? operationOfRow(row) : null;
+  }
+
+  /** Who put what is in the trash there, and by which kind of operation. */
+  trashing(): Map<OperationId, Pick<OperationRecord, "kind" | "actor">> {
+    const sql = `SELECT o.id, o.kind, (SELECT name FROM actors WHERE id = o.actor) AS actor FROM operations o WHERE o.id IN
+      (SELECT trashed_by FROM branches WHERE state = 1 UNION SELECT trashed_by FROM databases WHERE state = 1)`;
+    const rows = this.#catalog.all<Pick<OperationRow, "id" | "kind" | "actor">>(sql);
+    return new Map(rows.map(({ id, kind, actor }) => [id as OperationId, { kind: operationKindOf(kind), actor }]));
   }
 
   /** Looks only at operations after `since`: uids have no index. */

@@ -128,24 +128,41 @@ function movesAnything(operation: OperationRecord): boolean {
   return operation.moves.length > 0 || operation.newBranches !== null || operation.newDatabase !== null;
 }
 
-/** Done operations that moved the same refs later, and those that in turn moved theirs: the chain, the newest first. */
+/**
+ * Done operations that moved the same refs later, and those that in turn moved theirs: the chain, the newest first. Throws
+ * `undo-blocked` when one of them can never be undone.
+ */
 function findBlockers(log: Log, operation: OperationRecord, moves: readonly Move[]): OperationRecord[] {
   const refs = new TouchedRefs();
   refs.add(operation);
   const blockers = new Map<OperationId, OperationRecord>();
+  const final = new Set<OperationId>();
   const nameTakers = new Set(findNameTakers(log, operation, moves));
   const since = lastTurn(log, operation);
   const database = operation.database === null ? {} : { database: operation.database };
   for (const entry of log.operations.forwards(database, since)) {
+    // What a purge made permanent stays as it was last done or undone.
+    if (entry.kind === "undo" && entry.reverses !== null) final.delete(entry.reverses);
     const later = entry.kind === "redo" && entry.reverses !== null ? log.operations.byId(entry.reverses) : entry;
-    if (!later || later.id === operation.id || later.reverses !== null || later.state !== "done") continue;
+    if (!later || later.id === operation.id || later.reverses !== null || later.state === "undone") continue;
     if (!refs.meets(later) && !nameTakers.has(later.id)) continue;
+    if (later.state === "permanent") {
+      final.add(later.id);
+      continue;
+    }
     refs.add(later);
     for (const taker of findNameTakers(log, later, inverseMoves(later))) nameTakers.add(taker);
     // A redone operation stands where it was last done.
     blockers.delete(later.id);
     blockers.set(later.id, later);
   }
+  const [first] = final;
+  if (first !== undefined)
+    throw new EngineError(
+      "undo-blocked",
+      `Operation ${operation.id} cannot be undone any more: operation ${first} stands on it, and what that one needs was purged`,
+      { hint: "Roll back to the version that you want", untouched: "Nothing was changed.", details: { operations: [...final] } },
+    );
   return [...blockers.values()].toReversed();
 }
 

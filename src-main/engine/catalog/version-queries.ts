@@ -2,7 +2,7 @@ import type { BranchId, DatabaseId, UnixMs, VersionNumber } from "#shared/ids.ts
 import { LIMITS } from "#shared/limits.ts";
 import type { ChainLink } from "../segments/merge-plan.ts";
 import type { Connection } from "./connection.ts";
-import { chainOf, linksTo, versionsToMerge, type StoredLink } from "./merged-segments.ts";
+import { chainOf, linksTo, mergedLinks, versionsToMerge, type StoredLink } from "./merged-segments.ts";
 import { decodeDetail } from "./operation-detail.ts";
 import type { BranchRecord, SegmentRecord, VersionRecord } from "./records.ts";
 import { SELECT_SEGMENT, SELECT_VERSION, segmentOfRow, versionOfRow, type SegmentRow, type VersionRow } from "./rows.ts";
@@ -127,6 +127,11 @@ export class VersionQueries {
   /** Every segment that ends at a version, the highest level first; without their bytes. */
   links(database: DatabaseId, number: VersionNumber): ChainLink[] {
     return linksTo(this.#catalog, database, number);
+  }
+
+  /** Places of segments that say again what others at the same version say. */
+  mergedLinks(database: DatabaseId): { readonly to: VersionNumber; readonly level: number }[] {
+    return mergedLinks(this.#catalog, database);
   }
 
   /** Versions that lack a merged segment, the oldest first. */

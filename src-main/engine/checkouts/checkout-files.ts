@@ -99,6 +99,17 @@ export interface CheckoutFiles {
    * that no WAL content is beside it; null, with nothing left behind, when it does not.
    */
   copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null>;
+  /**
+   * Of each file where its blocks are that other files may use too: pairs of a place on the disk and a length, bytes. Null
+   * where nobody tells, or where the file is held all the time; nothing for one that is not there.
+   */
+  sharedPlaces(paths: readonly string[]): Promise<readonly (Float64Array | null)[]>;
+  /**
+   * Pages of these numbers as they are in the main file now, without a lock and without the WAL: perhaps old ones, or half
+   * written, so that the caller must know them by their hashes. Zeros behind the end; null when the file is not there, or
+   * in use here.
+   */
+  readPages(path: string, numbers: Uint32Array, pageSize: number): Promise<Uint8Array | null>;
   /** `transfer/copy-source.ts` for a file outside the store, which this process may have open as well. */
   copySource(request: CopyRequest, work: Work): Promise<SourceCopy>;
   /** Releases every hold and ends the child. */

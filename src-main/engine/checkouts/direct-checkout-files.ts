@@ -17,6 +17,7 @@ import { checkFingerprint } from "./fingerprint.ts";
 import { HeldFile } from "./held-file.ts";
 import { takeTurn } from "./path-turns.ts";
 import { placeFile, type ReplaceContext } from "./replace-file.ts";
+import { readSharedPlaces } from "./shared-places.ts";
 import { sidePaths, walBytes } from "./side-files.ts";
 import { checkoutBusy, takeExclusiveLock, takeWriteLock } from "./sqlite-locks.ts";
 
@@ -113,6 +114,24 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     }
   }
 
+  async sharedPlaces(paths: readonly string[]): Promise<readonly (Float64Array | null)[]> {
+    const found: (Float64Array | null)[] = [];
+    for (const path of paths) found.push(await readSharedPlaces(this.#context, path));
+    return found;
+  }
+
+  async readPages(path: string, numbers: Uint32Array, pageSize: number): Promise<Uint8Array | null> {
+    const { disk } = this.#context;
+    if (disk.stat(path)?.kind !== "file") return null;
+    const endTurn = await takeTurn(disk.realPath(path), 0);
+    if (endTurn === null) return null;
+    try {
+      return readPagesOf(this.#context, path, numbers, pageSize);
+    } finally {
+      endTurn();
+    }
+  }
+
   async copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
     const { disk } = this.#context;
     const endTurn = disk.stat(request.file) === null ? (): void => undefined : await takeTurn(disk.realPath(request.file), request.waitMs);
@@ -131,6 +150,19 @@ export class DirectCheckoutFiles implements CheckoutFiles {
 
   async close(): Promise<void> {
     for (const held of this.#held) await held.release();
+  }
+}
+
+function readPagesOf({ disk, native }: ReplaceContext, path: string, numbers: Uint32Array, pageSize: number): Uint8Array {
+  const file = disk.open(path, "r");
+  try {
+    for (const number of numbers) native.willRead(file, (number - 1) * pageSize, pageSize);
+    const bytes = new Uint8Array(numbers.length * pageSize);
+    for (const [index, number] of numbers.entries())
+      disk.read(file, bytes.subarray(index * pageSize, (index + 1) * pageSize), (number - 1) * pageSize);
+    return bytes;
+  } finally {
+    disk.close(file);
   }
 }
 

@@ -49,6 +49,21 @@ export function surveyExtents(extents: Float64Array): { readonly delayed: number
   return { delayed, opaque };
 }
 
+/**
+ * Where the blocks are that other files may use too: pairs of a place on the disk and a length, bytes. Null where such a
+ * place says nothing: blocks that are compressed or not written back.
+ */
+export function sharedPlaces(extents: Float64Array): Float64Array | null {
+  const places: number[] = [];
+  for (let at = 0; at < extents.length; at += EXTENT.numbers) {
+    const flags = extents[at + EXTENT.flags] ?? 0;
+    if ((flags & EXTENT.shared) === 0) continue;
+    if ((flags & ~PLAIN_FLAGS) !== 0) return null;
+    places.push(extents[at + EXTENT.physical] ?? 0, extents[at + EXTENT.length] ?? 0);
+  }
+  return Float64Array.from(places);
+}
+
 /** The ranges of the first `bytes` of two files that do not provably lie on the same blocks. */
 export function differingRanges(one: Float64Array, two: Float64Array, bytes: number): ByteRange[] {
   const ranges: { start: number; end: number }[] = [];

@@ -69,6 +69,14 @@ class KeeperCheckoutFiles implements CheckoutFiles {
     return this.#keeperForUse().call("copy", { path, fingerprint, to });
   }
 
+  sharedPlaces(paths: readonly string[]): Promise<readonly (Float64Array | null)[]> {
+    return this.#keeperForUse().call("sharedPlaces", { paths });
+  }
+
+  readPages(path: string, numbers: Uint32Array, pageSize: number): Promise<Uint8Array | null> {
+    return this.#keeperForUse().call("readPages", { path, numbers, pageSize });
+  }
+
   copySource(request: CopyRequest, work: Work): Promise<SourceCopy> {
     return this.#keeperForUse().call("copySource", request, work);
   }

@@ -56,6 +56,8 @@ export interface KeeperCalls {
   release: { input: { hold: HoldId }; output: null };
   place: { input: { finished: string; path: string }; output: string | null };
   copy: { input: { path: string; fingerprint: string; to: string }; output: "cloned" | "copied" | null };
+  sharedPlaces: { input: { paths: readonly string[] }; output: readonly (Float64Array | null)[] };
+  readPages: { input: { path: string; numbers: Uint32Array; pageSize: number }; output: Uint8Array | null };
   /** Tells its progress; ends early with `cancelled` after `cancel` with the id of this request. */
   copySource: { input: CopyRequest; output: SourceCopy };
   cancel: { input: { request: number }; output: null };

@@ -84,6 +84,8 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
     },
     place: async ({ finished, path }) => files.place(finished, path),
     copy: async ({ path, fingerprint, to }) => files.copy(path, fingerprint, to),
+    sharedPlaces: async ({ paths }) => files.sharedPlaces(paths),
+    readPages: async ({ path, numbers, pageSize }) => files.readPages(path, numbers, pageSize),
     copySource: async (request, { id, progress }) => {
       const controller = new AbortController();
       copies.set(id, controller);

@@ -1,6 +1,7 @@
 /** What is kept only to save time, and can be given up at any moment. */
 import type { RequestInput } from "#shared/contract.ts";
-import type { CacheUsage, CacheView } from "#shared/views.ts";
+import type { CacheUsage } from "#shared/usage-views.ts";
+import type { CacheView } from "#shared/views.ts";
 import type { Parts } from "../branches/parts.ts";
 
 /**
@@ -24,6 +25,7 @@ export function listCaches(parts: Parts): CacheUsage[] {
     { name: "ready files", ...parts.pool.usage() },
     { name: "read-only files", ...treeUsage(parts, paths.readonlyFiles) },
     { name: "shadows", ...treeUsage(parts, paths.shadows) },
+    { name: "change counts", ...treeUsage(parts, paths.changeCounts) },
   ];
 }
 
@@ -32,6 +34,7 @@ function clearCaches(parts: Parts): void {
   parts.pool.clear();
   parts.disk.removeTree(parts.paths.readonlyFiles);
   parts.disk.removeTree(parts.paths.shadows);
+  parts.disk.removeTree(parts.paths.changeCounts);
 }
 
 /** Files in a folder and in those below it. */

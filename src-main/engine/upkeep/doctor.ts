@@ -91,10 +91,13 @@ function readSqliteVersion(): string {
   }
 }
 
-/** From the package that this file belongs to, as source or in a bundle. */
+/** From the package that this file belongs to, as source or in a bundle, whose own package.json has no name. */
 function readProgramVersion(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, "package.json")) && dirname(folder) !== folder) folder = dirname(folder);
-  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name: string; version: string };
-  return `${name} ${version}`;
+  for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {
+    const file = join(folder, "package.json");
+    if (!existsSync(file)) continue;
+    const { name, version } = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
+    if (name !== undefined) return `${name} ${version}`;
+  }
+  return "coppice";
 }

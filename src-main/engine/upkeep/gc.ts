@@ -19,19 +19,22 @@ import { reach } from "../io/faults.ts";
 import { partName } from "../segments/segment-parts.ts";
 import { breathe, type PhasedWork } from "../transfer/long-work.ts";
 import { purgeTime } from "./clock-guard.ts";
+import { removeDamagedSegments } from "./damaged-segments.ts";
 
 const ATTEMPTS_MAX = 20;
 
-interface DueTrash {
+export interface DueTrash {
   readonly branches: readonly BranchRecord[];
   readonly databases: readonly DatabaseRecord[];
 }
 
 /**
- * `purgeAllTrash` does not wait for purge dates. A dry run says exactly what would be freed and changes nothing. Errors:
- * `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`; nothing is deleted then.
+ * `purgeAllTrash` does not wait for purge dates, nor do those that `purge` names. A dry run says exactly what would be freed and changes nothing. Errors:
+ * `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`, `branch-not-found` and `database-not-found` (named, but not in the
+ * trash); nothing is deleted then.
  */
 export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
+  if (!input.dryRun) await removeDamagedSegments(parts, work);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await collect(parts, input, work);
@@ -43,7 +46,7 @@ export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: Ph
 }
 
 async function collect(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork): Promise<GcReport> {
-  const due = dueTrash(parts, input.purgeAllTrash ?? false);
+  const due = dueTrash(parts, input);
   const makePlan = (): GarbagePlan => planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
   if (input.dryRun) {
     const plan = makePlan();
@@ -77,11 +80,38 @@ async function holdTrashedFile(parts: Parts, place: Place, files: HeldFile[]): P
   await parts.writers.whilePublishing(() => saveTrashedWork(parts, file));
 }
 
-function dueTrash(parts: Parts, all: boolean): DueTrash {
+/** What a purge takes now: trash whose date has come, and what is named. Errors: `branch-not-found`, `database-not-found`. */
+export function dueTrash(parts: Parts, { purgeAllTrash, purge = [] }: Pick<RequestInput<"store.gc">, "purgeAllTrash" | "purge">): DueTrash {
   const { branches, databases } = parts.catalog;
-  if (all) return { branches: branches.trashed(), databases: databases.trashed() };
+  if (purgeAllTrash) return { branches: branches.trashed(), databases: databases.trashed() };
   const now = purgeTime(parts);
-  return { branches: branches.duePurges(now), databases: databases.duePurges(now) };
+  const due = { branches: branches.duePurges(now), databases: databases.duePurges(now) };
+  if (purge.length === 0) return due;
+  const idsOf = (wanted: "branch" | "database"): number[] => purge.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
+  return {
+    branches: withNamed("branch", due.branches, branches.trashed(), idsOf("branch")),
+    databases: withNamed("database", due.databases, databases.trashed(), idsOf("database")),
+  };
+}
+
+function withNamed<T extends { readonly id: number }>(
+  kind: "branch" | "database",
+  due: readonly T[],
+  trash: readonly T[],
+  ids: readonly number[],
+): T[] {
+  const trashed = new Map(trash.map((record) => [record.id, record]));
+  const found = new Map(due.map((record) => [record.id, record]));
+  for (const id of ids) {
+    const record = trashed.get(id);
+    if (!record)
+      throw new EngineError(`${kind}-not-found`, `Purge: the trash holds no ${kind} ${id}`, {
+        hint: "It may have been restored or purged meanwhile: look at the trash again",
+        untouched: "Nothing was deleted.",
+      });
+    found.set(id, record);
+  }
+  return [...found.values()];
 }
 
 /** Places of files that go with the trash; a live branch that took the name has the file now. */

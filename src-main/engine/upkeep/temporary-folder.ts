@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { systemRandomness } from "../io/clock.ts";
 import type { Disk } from "../io/disk.ts";
 import type { Native } from "../io/native.ts";
 import { ProcessLock } from "../io/process-lock.ts";
@@ -35,7 +35,7 @@ export class TemporaryFolder {
 /** Between making a lock's file and taking the lock, another process may sweep it away: then another name is tried. */
 function lockFreshName(disk: Disk, native: Native, root: string): ProcessLock {
   for (;;) {
-    const lock = ProcessLock.open(join(root, `${randomBytes(8).toString("hex")}${LOCK_ENDING}`), { disk, native });
+    const lock = ProcessLock.open(join(root, `${Buffer.from(systemRandomness.bytes(8)).toString("hex")}${LOCK_ENDING}`), { disk, native });
     if (lock.tryAcquire() && disk.stat(lock.path) !== null) return lock;
     lock.close();
   }

@@ -181,6 +181,7 @@ test("POOL-7: usage and cache say what caches take; cleared, they are made again
     { name: "ready files", files: LIMITS.readyCopies, bytes: await readyBytes(store) },
     { name: "read-only files", files: 1, bytes: statSync(path).size },
     { name: "shadows", files: expect.any(Number), bytes: expect.any(Number) },
+    { name: "change counts", files: 0, bytes: 0 },
   ]);
   const cleared = await store.cache({ clear: true });
   expect(cleared.caches.every(({ files, bytes }) => files === 0 && bytes === 0)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Catalog } from "#engine/catalog/catalog.ts";
 import { planGarbage, type GarbagePlan } from "#engine/catalog/garbage.ts";
 import { checkIntegrity } from "#engine/catalog/integrity.ts";
-import { planUndo } from "#engine/catalog/undo.ts";
+import { planRedo, planUndo } from "#engine/catalog/undo.ts";
 import { branchId, operationId, START, v } from "./drafts.ts";
 import { failure, present, shopCatalog } from "./fixture.ts";
 
@@ -73,6 +73,28 @@ describe("garbage", () => {
     expect(plan.purge.strands).toEqual([made.id, autosaved.id]);
     await catalog.commit(drafts.draft({ kind: "purge", purge: plan.purge }));
     expect(await failure(() => planUndo(catalog, made.id))).toMatchObject({ code: "undo-blocked" });
+    expect(checkIntegrity(catalog)).toEqual([]);
+  });
+
+  test("GARBAGE-6: an operation that the purge strands keeps no version; those of other branches keep theirs", async () => {
+    const { catalog, drafts, branch, fork, checkpoint } = await shopCatalog();
+    await fork("main", "a");
+    await checkpoint("a", "two");
+    const a = branch("a");
+    await catalog.commit(drafts.checkpoint(a));
+    await catalog.commit(drafts.move("rollback", branch("a"), v(2)));
+    // A step of main over the same history: its undo needs v2, whoever made it.
+    const promoted = await catalog.commit(drafts.move("promote", branch("main"), v(2)));
+    await catalog.commit(drafts.reversal(planUndo(catalog, promoted.id)));
+    const destroyed = await catalog.commit(drafts.destroy(branch("a")));
+    const plan = planLater(catalog, 60 * DAY);
+    expect(removed(plan)).toEqual([3]);
+    expect(plan.purge.strands).toContain(destroyed.id);
+    expect(plan.purge.strands).not.toContain(promoted.id);
+    await catalog.commit(drafts.draft({ kind: "purge", purge: plan.purge }));
+    // What is not stranded is still undone and redone.
+    await catalog.commit(drafts.reversal(planRedo(catalog, present(catalog.operations.byId(promoted.id)))));
+    expect(branch("main").head).toBe(2);
     expect(checkIntegrity(catalog)).toEqual([]);
   });
 

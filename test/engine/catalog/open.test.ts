@@ -132,6 +132,42 @@ describe("open", () => {
     }
   });
 
+  test("CATALOG-10: processes that commit once each leave a WAL behind that does not grow", async () => {
+    const { catalog, drafts, branch } = await shopCatalog();
+    const main = branch("main");
+    catalog.close();
+    const { size } = statSync(`${catalog.path}-wal`);
+    let longest = 0;
+    for (let index = 0; index < 200; index += 1) {
+      const one = reopen(catalog.path);
+      longest = Math.max(longest, one.connection.walFrames());
+      await one.commit(drafts.fork(main, [`b${index}`]));
+      one.close();
+    }
+    expect(longest).toBeGreaterThan(200);
+    expect(longest).toBeLessThan(256 + 20);
+    expect(statSync(`${catalog.path}-wal`).size).toBe(size);
+    const last = reopen(catalog.path);
+    expect(last.lastOperation()).toBe(201);
+    expect(last.connection.pragma("integrity_check")).toBe("ok");
+  });
+
+  test("CATALOG-10: a WAL that somebody reads is left as it is, and closing waits for nobody", async () => {
+    const { catalog, drafts, branch } = await shopCatalog();
+    const main = branch("main");
+    const reader = reopen(catalog.path);
+    reader.connection.run("BEGIN");
+    const seen = reader.operations.lastId();
+    for (let index = 0; index < 120; index += 1) await catalog.commit(drafts.fork(main, [`b${index}`]));
+    catalog.close();
+    expect(reader.operations.lastId()).toBe(seen);
+    reader.connection.run("ROLLBACK");
+    expect(reader.operations.lastId()).toBe(seen + 120);
+    expect(reader.connection.walFrames()).toBeGreaterThan(256);
+    reader.close();
+    expect(reopen(catalog.path).connection.walFrames()).toBeLessThan(20);
+  });
+
   test.each(["with", "without"])(
     "CATALOG-7: on a read-only disk a store %s side files opens for reading, and commits are refused",
     async (sides) => {

@@ -225,6 +225,24 @@ describe("undo", () => {
     expect(present(catalog.operations.byId(destroyed.id)).state).toBe("permanent");
   });
 
+  test("UNDO-12: what stands on an operation for good keeps it from being undone, unless it was taken back before", async () => {
+    const { catalog, drafts, checkpoint } = await shopCatalog();
+    const first = await checkpoint("main", "first");
+    const second = await checkpoint("main", "second");
+    const strand = async (): Promise<unknown> => {
+      const purge = { plannedAt: catalog.lastOperation(), branches: [], databases: [], versions: [], strands: [second.id] };
+      return catalog.commit(drafts.draft({ kind: "purge", purge }));
+    };
+    await catalog.commit(drafts.reversal(planUndo(catalog, second.id)));
+    await strand();
+    expect(planUndo(catalog, first.id).blockedBy).toEqual([]);
+    const third = await checkpoint("main", "third");
+    await catalog.commit(
+      drafts.draft({ kind: "purge", purge: { plannedAt: third.id, branches: [], databases: [], versions: [], strands: [third.id] } }),
+    );
+    expect(await failure(() => planUndo(catalog, first.id))).toMatchObject({ code: "undo-blocked", details: { operations: [third.id] } });
+  });
+
   test("UNDO-9: undo of a fork of 20,000 is one small operation", async () => {
     const { catalog, drafts, branch, shop } = await shopCatalog();
     const forked = await catalog.commit(
