@@ -13,6 +13,12 @@ const SIGNS = { insert: "+", delete: "-", update: "~" } as const;
 /** Rows of `log` and `ops` unless --limit says otherwise. */
 const ROWS = 50;
 
+interface LogOptions {
+  readonly limit: number;
+  readonly row?: readonly string[];
+  readonly changes?: boolean;
+}
+
 interface UndoOptions {
   readonly database?: string;
   readonly chain?: boolean;
@@ -27,7 +33,10 @@ export function addHistoryCommands(program: Command, cli: () => Cli): void {
     .argument("<target>", "DB[@BRANCH]", parseBranch)
     .option("--limit <n>", "at most so many", parseRows, ROWS)
     .option("--row <table and key...>", "only versions that changed the row of TABLE with this KEY (a value for each of its columns)")
-    .action((target: BranchTarget, { limit, row }: { limit: number; row?: readonly string[] }) => {
+    .option("--changes", "count what each version changed in its tables")
+    .action((target: BranchTarget, { limit, row, changes }: LogOptions) => {
+      if (row && changes) throw new EngineError("bad-argument", "--row and --changes exclude each other");
+      if (changes) return logChanges(cli(), target, limit);
       if (!row) return cli().ask((store) => store.history({ ...target, limit }), showHistory);
       const [table = "", ...key] = row;
       if (key.length === 0)
@@ -65,6 +74,15 @@ export function addHistoryCommands(program: Command, cli: () => Cli): void {
     .action(({ database, wait: waitMs }: UndoOptions) => cli().act((store, work) => store.redo({ database, waitMs }, work)));
 }
 
+async function logChanges(cli: Cli, target: BranchTarget, limit: number): Promise<void> {
+  const { changesText, countHistory } = await import("./version-changes.ts");
+  return cli.ask(
+    async (store, work) => countHistory(store, target.database, await store.history({ ...target, limit }), work),
+    (counted, terminal) =>
+      showHistory(counted, terminal, { title: "CHANGES", cells: counted.versions.map(({ changes }) => changesText(changes)) }),
+  );
+}
+
 function operationScope(text: string | undefined): { database?: string; branch?: string } {
   if (text === undefined) return {};
   const { database, branch } = parseBranch(text);
@@ -90,7 +108,12 @@ function showPreview({ operation, blockedBy, moves }: UndoPreview): string {
   return [`Would undo ${operation.id} ${operation.summary}`, ...first, ...moves].join("\n");
 }
 
-function showHistory({ versions, total }: HistoryView, terminal: Terminal): string {
+/** `more`: a column of its own, with a cell for each version. */
+function showHistory(
+  { versions, total }: HistoryView,
+  terminal: Terminal,
+  more: { readonly title: string; readonly cells: readonly string[] } = { title: "", cells: [] },
+): string {
   const table = formatTable(
     terminal,
     [
@@ -101,10 +124,11 @@ function showHistory({ versions, total }: HistoryView, terminal: Terminal): stri
       { title: "BY" },
       { title: "PAGES", align: "right" },
       { title: "STORED", align: "right" },
+      { title: more.title },
       { title: "CHECKPOINTS" },
       { title: "MESSAGE" },
     ],
-    versions.map((row) => [
+    versions.map((row, index) => [
       `v${row.number}`,
       describePlace(row, terminal),
       row.kind,
@@ -112,6 +136,7 @@ function showHistory({ versions, total }: HistoryView, terminal: Terminal): stri
       row.actor,
       formatCount(row.changedPages),
       formatBytes(row.storedBytes),
+      more.cells[index] ?? "",
       row.checkpoints.map(({ name }) => name).join(", "),
       row.message?.split("\n")[0] ?? "",
     ]),

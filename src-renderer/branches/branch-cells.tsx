@@ -7,6 +7,8 @@ import { FileBadge, StatusBadge } from "../ui/badge.tsx";
 import { cx } from "../ui/cx.ts";
 import { Countdown, RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatPlural } from "../ui/format.ts";
+import { ChangeColumns, changesByTable } from "../ui/change-figures.tsx";
+import { useBranchChanges } from "./branch-changes.ts";
 import { statusOf, type Row, type Tally } from "./rows.ts";
 
 const NONE = <span className="text-ink-3">–</span>;
@@ -194,7 +196,7 @@ function tallyParts(tally: Tally): readonly TallyPart[] {
 /** "3 pass, 509 fail": the words stand beside the colours. */
 function TallyText({ parts }: { readonly parts: readonly TallyPart[] }) {
   return (
-    <Cell className="tiny:hidden" title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
+    <Cell className="tiny:hidden text-right" title={parts.map((part) => `${formatCount(part.count)} ${part.word}`).join(", ")}>
       {parts.map((part, index) => (
         <span key={part.word}>
           {index > 0 ? ", " : ""}
@@ -220,6 +222,15 @@ function TallyBar({ parts, total }: { readonly parts: readonly TallyPart[]; read
   );
 }
 
+function ChangesCell({ branch }: { readonly branch: BranchView }) {
+  const counts = useBranchChanges(branch);
+  return (
+    <Cell className="tiny:hidden" title={counts ? changesByTable(counts) : undefined}>
+      {branch.forkedFrom ? <ChangeColumns counts={counts} /> : null}
+    </Cell>
+  );
+}
+
 /** Everything right of the name. */
 export function RowCells({ row }: { readonly row: Row }) {
   if (row.kind === "folder") return null;
@@ -230,11 +241,12 @@ export function RowCells({ row }: { readonly row: Row }) {
         <Cell className="tiny:hidden" title={describeFork(row.sample)}>
           {row.kind === "bundle" ? describeFork(row.sample) : null}
         </Cell>
-        <TallyText parts={row.kind === "bundle" ? parts : []} />
+        <Cell className="tiny:hidden" />
         <Cell className="tiny:hidden text-right">
           <RelativeTime at={row.tally.headAt} />
         </Cell>
-        <Cell className="tiny:hidden narrow:hidden" />
+        <TallyText parts={row.kind === "bundle" ? parts : []} />
+        <Cell className="tiny:hidden narrow:hidden middle:hidden" />
         <Cell className="tiny:hidden" />
         <Cell className="tiny:hidden text-right">{row.tally.expiresAt === null ? NONE : <Countdown until={row.tally.expiresAt} />}</Cell>
         <Cell className="tiny:hidden flex items-center">
@@ -257,7 +269,8 @@ export function RowCells({ row }: { readonly row: Row }) {
       <Cell className="tiny:hidden text-right">
         <RelativeTime at={branch.headAt} />
       </Cell>
-      <Cell className="tiny:hidden text-right tabular-nums narrow:hidden">
+      <ChangesCell branch={branch} />
+      <Cell className="tiny:hidden text-right tabular-nums narrow:hidden middle:hidden">
         {branch.checkpoints === 0 ? NONE : formatCount(branch.checkpoints)}
       </Cell>
       <Cell className="flex items-center pl-1.5 narrow:pl-0">

@@ -23,10 +23,11 @@ const DRAG_TYPE = "application/x-coppice-branch";
 /** Letters that are commands while nothing has been typed yet. */
 const COMMAND_LETTERS = /^[npc]$/;
 const GRID =
-  "grid grid-cols-[minmax(180px,2.4fr)_minmax(96px,1.1fr)_minmax(72px,.9fr)_48px_40px_82px_76px_minmax(84px,.8fr)_20px] gap-x-2.5 items-center pr-2 narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(72px,.8fr)_48px_78px_70px_minmax(76px,.6fr)_18px] tiny:grid-cols-[minmax(0,1fr)_78px]";
+  "grid grid-cols-[minmax(160px,2.2fr)_minmax(88px,1.1fr)_minmax(62px,.8fr)_46px_minmax(132px,.5fr)_34px_82px_74px_minmax(78px,.7fr)_20px] gap-x-2 items-center pr-2 middle:grid-cols-[minmax(190px,3fr)_minmax(84px,1fr)_minmax(58px,.7fr)_42px_130px_82px_70px_minmax(74px,.5fr)_20px] narrow:grid-cols-[minmax(170px,2.4fr)_minmax(90px,1fr)_minmax(66px,.8fr)_46px_132px_78px_70px_minmax(76px,.6fr)_18px] tiny:grid-cols-[minmax(0,1fr)_78px]";
 
 const COLUMNS: readonly {
-  readonly column: SortColumn;
+  /** By what the list is sorted; null where that is not known for all of it. */
+  readonly column: SortColumn | null;
   readonly title: string;
   readonly hint?: string;
   readonly right?: boolean;
@@ -36,6 +37,12 @@ const COLUMNS: readonly {
   { column: "from", title: "Forked from" },
   { column: "head", title: "Head" },
   { column: "age", title: "Age", right: true },
+  {
+    column: null,
+    title: "Changes",
+    hint: "Rows of the head since the fork: + added, − deleted, ~ changed; § changes of the schema",
+    right: true,
+  },
   { column: "checkpoints", title: "Cps", hint: "Checkpoints", right: true, wideOnly: true },
   { column: "file", title: "File" },
   { column: "expires", title: "Expires in", right: true },
@@ -47,11 +54,11 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
   return (
     <div role="row" className={cx(GRID, "sticky top-0 z-10 h-7 border-b border-line bg-surface text-2xs font-medium text-ink-3")}>
       {COLUMNS.map(({ column, title, hint, right, wideOnly }) => {
-        const on = sortable && sort.column === column;
+        const on = sortable && column !== null && sort.column === column;
         const Arrow = sort.descending ? ArrowDown : ArrowUp;
         return (
           <div
-            key={column}
+            key={title}
             role="columnheader"
             title={hint}
             aria-sort={on ? (sort.descending ? "descending" : "ascending") : undefined}
@@ -59,12 +66,12 @@ function HeaderRow({ inset, sortable }: { readonly inset: number; readonly sorta
               "name-cut",
               right && "text-right",
               column === "file" && "pl-1.5 narrow:pl-0",
-              wideOnly && "narrow:hidden",
+              wideOnly && "narrow:hidden middle:hidden",
               column !== "name" && column !== "file" && "tiny:hidden",
             )}
             style={column === "name" ? { paddingLeft: inset } : undefined}
           >
-            {sortable ? (
+            {sortable && column !== null ? (
               <button
                 type="button"
                 className="inline-flex items-center gap-1 hover:text-ink"

@@ -8,8 +8,11 @@ import { openDialog, useAppState } from "../app-state.ts";
 import { promoteTarget } from "../commands/branch-commands.ts";
 import { createContext } from "../commands/command.ts";
 import { menuEntries, runCommand } from "../commands/commands.ts";
+import { openDiffOf } from "../diff/diff-session.ts";
+import { changesOfBranch } from "../diff/side-text.ts";
 import { FileBadge, StatusBadge } from "../ui/badge.tsx";
 import { Button, IconButton, SplitButton } from "../ui/button.tsx";
+import { ChangeList, OpenDiff } from "../ui/change-figures.tsx";
 import { copyText } from "../ui/copy.ts";
 import { cx } from "../ui/cx.ts";
 import { Facts, Section, type Fact } from "../ui/facts.tsx";
@@ -17,6 +20,7 @@ import { Bytes, Countdown, RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
 import { Menu, type MenuEntry } from "../ui/menu.tsx";
 import { EmptyState, ErrorPanel, Skeleton, describeHolder } from "../ui/states.tsx";
+import { useBranchChanges } from "./branch-changes.ts";
 import { useBranchList, useFocusedBranch } from "./branch-list.ts";
 import { laneColor } from "./hues.ts";
 import { statusOf, tally } from "./rows.ts";
@@ -64,6 +68,7 @@ function Actions({ branch }: { readonly branch: BranchView }) {
   const item = (id: string, label: string): MenuEntry => ({ kind: "item", id, label, run: run(id) });
   const desktop = useAppState((state) => state.hello?.host === "electron");
   const open = [
+    item("branch.data", "Browse data"),
     item("branch.copy-path", "Copy path"),
     item("branch.copy-command", "Copy sqlite3 command"),
     ...(desktop ? [item("branch.reveal", "Show in file manager")] : []),
@@ -320,6 +325,23 @@ function Checkpoints({ detail }: { readonly detail: BranchDetail }) {
   );
 }
 
+/** The head against the version at which the branch was forked; unsaved work is not counted. */
+function ChangesSection({ branch }: { readonly branch: BranchView }) {
+  const api = useApi();
+  const counts = useBranchChanges(branch);
+  const pair = changesOfBranch(branch);
+  if (!pair || !branch.forkedFrom) return null;
+  const head = { kind: "state", database: branch.database, branch: branch.name } as const;
+  return (
+    <Section
+      title={`Changes since the fork at v${branch.forkedFrom.version}`}
+      aside={<OpenDiff onClick={() => void openDiffOf(api, pair.left, head)} />}
+    >
+      <ChangeList counts={counts} onOpen={(table) => void openDiffOf(api, pair.left, head, table)} />
+    </Section>
+  );
+}
+
 function MetaSection({ branch }: { readonly branch: BranchView }) {
   const entries = Object.entries(branch.meta).filter(([key]) => key !== "status" && key !== "description");
   if (entries.length === 0) return null;
@@ -357,6 +379,7 @@ function OneBranch({ branch }: { readonly branch: BranchView }) {
       ) : detail.isPending ? (
         <Skeleton lines={3} className="border-t border-line px-3" />
       ) : null}
+      <ChangesSection branch={branch} />
       <MetaSection branch={branch} />
     </>
   );

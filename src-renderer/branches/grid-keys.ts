@@ -14,8 +14,11 @@ export interface GridKey {
   readonly mod: boolean;
 }
 
+/** What the keys need to know of a row: other treegrids have rows of their own. */
+export type KeyRow = Pick<Row, "key" | "expandable" | "expanded" | "parentKey"> & { readonly kind: string };
+
 /** `pageRows` is how many rows fit on the screen. Null: the key is not for the list. */
-export function moveInGrid(rows: readonly Row[], focusedKey: string | null, pressed: GridKey, pageRows: number): GridMove | null {
+export function moveInGrid(rows: readonly KeyRow[], focusedKey: string | null, pressed: GridKey, pageRows: number): GridMove | null {
   const index = rows.findIndex((row) => row.key === focusedKey);
   const row = rows[index];
   const focusAt = (target: number): GridMove | null => {

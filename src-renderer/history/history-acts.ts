@@ -10,6 +10,7 @@ import {
   PencilLine,
   RotateCcw,
   RotateCw,
+  Table2,
   Trash2,
   type LucideIcon,
 } from "lucide-react";
@@ -18,6 +19,7 @@ import type { BranchView, HistoryRow } from "#shared/views.ts";
 import { performOrReport, requestOrReport } from "../api/perform.ts";
 import { useApi } from "../api/queries.ts";
 import { openDialog } from "../app-state.ts";
+import { openData, placeOf } from "../data/data-session.ts";
 import { openDiffOf } from "../diff/diff-session.ts";
 import { copyText } from "../ui/copy.ts";
 import type { MenuEntry } from "../ui/menu.tsx";
@@ -41,8 +43,9 @@ export interface HistoryActs {
   readonly takeTheirs: () => void;
   /** Conflict: the file's state becomes a new version on top of the head. */
   readonly putMineOnTop: () => void;
-  /** "parent": what this version changed. "head": what changed since. */
-  readonly diff: (version: HistoryRow, against: "parent" | "head") => void;
+  /** "parent": what this version changed, shown at a table, or with null at the schema. "head": what changed since. */
+  readonly diff: (version: HistoryRow, against: "parent" | "head", table?: string | null) => void;
+  readonly browse: (version: HistoryRow) => void;
   readonly openReadOnly: (version: HistoryRow) => void;
   readonly exportFile: (version: HistoryRow) => void;
   readonly renameCheckpoint: (checkpoint: CheckpointRef) => void;
@@ -73,12 +76,13 @@ export function useHistoryActs(branch: BranchView, onExport: (version: HistoryRo
     discard: () => rollBack(`v${branch.head}`, "Discarding…"),
     takeTheirs: () => void run("Replacing…", () => performOrReport(api, "branch.checkout", { ...on, resolve: "take-theirs" })),
     putMineOnTop: () => void run("Saving…", () => performOrReport(api, "branch.checkpoint", { ...on, resolve: "put-mine-on-top" })),
-    diff: (version, against) => {
+    diff: (version, against, table) => {
       const state = (number: number) => ({ kind: "state", ...on, at: `v${number}` }) as const;
       const own = state(version.number);
       if (against === "head") void openDiffOf(api, own, { kind: "state", ...on });
-      else if (version.parent !== null) void openDiffOf(api, state(version.parent), own);
+      else if (version.parent !== null) void openDiffOf(api, state(version.parent), own, table);
     },
+    browse: (version) => openData(placeOf(branch, `v${version.number}`)),
     openReadOnly: (version) =>
       void run("Opening…", async () => {
         const opened = await requestOrReport(api, "checkpoint.open", { ...on, at: `v${version.number}` });
@@ -139,6 +143,7 @@ function versionEntries(version: HistoryRow, acts: HistoryActs): MenuEntry[] {
       : ([
           { kind: "item", id: "diff-head", label: "Diff with the head", icon: GitCompareArrows, run: () => acts.diff(version, "head") },
         ] as const)),
+    { kind: "item", id: "data", label: "Browse its data", icon: Table2, run: () => acts.browse(version) },
     { kind: "item", id: "open", label: "Open read-only", icon: FileLock2, run: () => acts.openReadOnly(version) },
     { kind: "item", id: "export", label: "Export…", icon: Download, run: () => acts.exportFile(version) },
     { kind: "separator", id: "copying" },

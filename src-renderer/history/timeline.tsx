@@ -3,16 +3,18 @@ import type { KeyboardEvent } from "react";
 import type { BranchView, HistoryRow, VersionKind } from "#shared/views.ts";
 import { Badge, FileBadge } from "../ui/badge.tsx";
 import { copyText } from "../ui/copy.ts";
+import { ChangeLine, changesByTable } from "../ui/change-figures.tsx";
 import { cx } from "../ui/cx.ts";
 import { Bytes, RelativeTime } from "../ui/figures.tsx";
 import { formatCount, formatPlural } from "../ui/format.ts";
 import { Cell, RowGrid } from "../ui/row-grid.tsx";
 import { rowEntries, type HistoryActs } from "./history-acts.ts";
 import { isSelectable, kindWord, versionTitle, type TimelineRow } from "./history-rows.ts";
+import { useVersionChanges } from "./version-changes.ts";
 import { TimelineNode } from "./timeline-node.tsx";
 
 const COLUMNS =
-  "grid grid-cols-[36px_minmax(0,1fr)_64px_72px_80px_minmax(64px,112px)_64px] tiny:grid-cols-[36px_minmax(0,1fr)_44px_64px] items-center gap-x-3 pr-3";
+  "grid grid-cols-[36px_minmax(0,1fr)_56px_minmax(150px,230px)_64px_76px_minmax(56px,100px)_60px] narrow:grid-cols-[36px_minmax(0,1fr)_52px_minmax(150px,210px)_72px_minmax(56px,88px)_56px] tiny:grid-cols-[36px_minmax(0,1fr)_44px_64px] items-center gap-x-3 pr-3";
 
 const KIND_ICONS: Readonly<Record<VersionKind, LucideIcon>> = {
   import: FileInput,
@@ -45,7 +47,10 @@ export function Timeline({ branch, rows, selected, acts, onSelect, onToggle, onE
           <span />
           <span>Version</span>
           <span>Number</span>
-          <span className="text-right tiny:hidden">Pages</span>
+          <span className="tiny:hidden" title="Rows since the version before: + added, − deleted, ~ changed; § changes of the schema">
+            Changes
+          </span>
+          <span className="text-right narrow:hidden">Pages</span>
           <span className="text-right tiny:hidden">Added</span>
           <span className="tiny:hidden">By</span>
           <span className="text-right">Made</span>
@@ -69,7 +74,7 @@ export function Timeline({ branch, rows, selected, acts, onSelect, onToggle, onE
           {row.type === "fork-point" ? <ForkPointCells label={row.label} /> : null}
           {row.type === "unsaved" ? <UnsavedCells conflict={row.conflict} walBytes={branch.checkout.walBytes} /> : null}
           {row.type === "fold" ? <FoldCells row={row} onToggle={onToggle} /> : null}
-          {row.type === "version" ? <VersionCells version={row.version} folded={row.folded} branch={branch.name} /> : null}
+          {row.type === "version" ? <VersionCells version={row.version} folded={row.folded} branch={branch} /> : null}
         </>
       )}
     </RowGrid>
@@ -96,7 +101,7 @@ function pressOn(row: TimelineRow, event: KeyboardEvent, acts: HistoryActs, onTo
 
 function ForkPointCells({ label }: { readonly label: string }) {
   return (
-    <span role="gridcell" className="col-span-6 tiny:col-span-3 flex items-center gap-3 text-ink-3">
+    <span role="gridcell" className="col-span-7 narrow:col-span-6 tiny:col-span-3 flex items-center gap-3 text-ink-3">
       <span className="name-cut">{label}</span>
       <span aria-hidden className="h-px min-w-6 flex-1 bg-line" />
     </span>
@@ -110,7 +115,7 @@ function UnsavedCells({ conflict, walBytes }: { readonly conflict: boolean; read
         <span className="text-sm font-medium">Unsaved changes</span>
         <FileBadge state={conflict ? "conflict" : "unsaved"} />
       </span>
-      <span role="gridcell" className="name-cut col-span-3 text-right text-ink-3 tiny:hidden">
+      <span role="gridcell" className="name-cut col-span-4 narrow:col-span-3 text-right text-ink-3 tiny:hidden">
         {walBytes > 0 ? (
           <>
             WAL <Bytes value={walBytes} />
@@ -127,7 +132,7 @@ function FoldCells({ row, onToggle }: { readonly row: Extract<TimelineRow, { typ
   const bytes = row.versions.reduce((sum, version) => sum + version.storedBytes, 0);
   return (
     <>
-      <span role="gridcell" className="col-span-3 tiny:col-span-2 min-w-0">
+      <span role="gridcell" className="col-span-4 narrow:col-span-3 tiny:col-span-2 min-w-0">
         <button
           type="button"
           tabIndex={-1}
@@ -148,18 +153,35 @@ function FoldCells({ row, onToggle }: { readonly row: Extract<TimelineRow, { typ
   );
 }
 
-function VersionCells({ version, folded, branch }: { readonly version: HistoryRow; readonly folded: boolean; readonly branch: string }) {
+function ChangesCell(props: { readonly version: HistoryRow; readonly database: string; readonly className: string }) {
+  const counts = useVersionChanges(props.database, props.version);
+  return (
+    <Cell className={cx("tiny:hidden", props.className)} title={counts ? changesByTable(counts) : undefined}>
+      <ChangeLine counts={counts} />
+    </Cell>
+  );
+}
+
+function VersionCells({
+  version,
+  folded,
+  branch,
+}: {
+  readonly version: HistoryRow;
+  readonly folded: boolean;
+  readonly branch: BranchView;
+}) {
   const Icon = KIND_ICONS[version.kind];
   const off = version.place === "ahead" || version.place === "side";
   const named = version.checkpoints.length > 0;
   const quiet = off || version.inherited ? "text-ink-3" : "text-ink-2";
-  const others = version.heads.filter((head) => head !== branch);
+  const others = version.heads.filter((head) => head !== branch.name);
   return (
     <>
       <span role="gridcell" className={cx("flex min-w-0 items-center gap-2", folded && "pl-5")}>
         <Icon size={14} aria-label={kindWord(version.kind)} className={cx("shrink-0", named && !off ? "text-ink-2" : "text-ink-3")} />
         <span className={cx("max-w-[70%] name-cut shrink-0 text-sm", off ? "text-ink-3" : named && "font-medium")}>
-          {versionTitle(version, branch)}
+          {versionTitle(version, branch.name)}
         </span>
         {version.place === "head" ? (
           <Badge tone="info" icon={CircleDot}>
@@ -175,7 +197,8 @@ function VersionCells({ version, folded, branch }: { readonly version: HistoryRo
         <span className="name-cut text-ink-3">{version.message}</span>
       </span>
       <Cell className={cx("tabular-nums", quiet)}>v{version.number}</Cell>
-      <Cell className={cx("text-right tabular-nums tiny:hidden", quiet)}>{formatCount(version.changedPages)}</Cell>
+      <ChangesCell version={version} database={branch.database} className={quiet} />
+      <Cell className={cx("text-right tabular-nums narrow:hidden", quiet)}>{formatCount(version.changedPages)}</Cell>
       <Cell className={cx("text-right tiny:hidden", quiet)}>
         <Bytes value={version.storedBytes} />
       </Cell>

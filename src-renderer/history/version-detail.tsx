@@ -3,12 +3,14 @@ import type { BranchView, HistoryRow } from "#shared/views.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
+import { ChangeList, OpenDiff } from "../ui/change-figures.tsx";
 import { Facts, Section } from "../ui/facts.tsx";
 import { Bytes, RelativeTime } from "../ui/figures.tsx";
 import { formatCount } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
 import { moveLabel, rowEntries, type HistoryActs } from "./history-acts.ts";
 import { kindWord, versionTitle } from "./history-rows.ts";
+import { useVersionChanges } from "./version-changes.ts";
 
 interface VersionDetailProps {
   readonly version: HistoryRow;
@@ -58,6 +60,7 @@ export function VersionDetail({ version, branch, acts, onSelectVersion }: Versio
       <Section title="Version">
         <Facts facts={versionFacts(version, onSelectVersion)} />
       </Section>
+      {version.parent === null ? null : <Changes version={version} parent={version.parent} database={branch.database} acts={acts} />}
       <Checkpoints version={version} acts={acts} />
       {Object.keys(version.meta).length > 0 ? (
         <Section title="Labels">
@@ -107,6 +110,22 @@ function versionFacts(version: HistoryRow, onSelectVersion: (number: number) => 
       title: version.checksum,
     },
   ];
+}
+
+interface ChangesProps {
+  readonly version: HistoryRow;
+  readonly parent: number;
+  readonly database: string;
+  readonly acts: HistoryActs;
+}
+
+function Changes({ version, parent, database, acts }: ChangesProps) {
+  const counts = useVersionChanges(database, version);
+  return (
+    <Section title={`Changes since v${parent}`} aside={<OpenDiff onClick={() => acts.diff(version, "parent")} />}>
+      <ChangeList counts={counts} onOpen={(table) => acts.diff(version, "parent", table)} />
+    </Section>
+  );
 }
 
 function ReadOnlyFile({ path }: { readonly path: string }) {

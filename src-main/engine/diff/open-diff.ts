@@ -36,10 +36,21 @@ const HEARTBEAT_DIFFERENCES = 256;
 
 /** Opens both sides. Errors: those of `openSide`, `database-corrupt`, `cancelled`; nothing is left open then. */
 export async function openDiff(parts: Parts, id: string, input: DiffInput, work: PhasedWork): Promise<Diff> {
-  const left = await openSide(parts, input.left, work);
+  const openers = { left: () => openSide(parts, input.left, work), right: () => openSide(parts, input.right, work) };
+  return compareSides(parts, id, openers, work);
+}
+
+/** As `openDiff`, of sides that are opened in another way. */
+export async function compareSides(
+  parts: Parts,
+  id: string,
+  openers: { readonly left: () => Promise<OpenedSide>; readonly right: () => Promise<OpenedSide> },
+  work: PhasedWork,
+): Promise<Diff> {
+  const left = await openers.left();
   let right: OpenedSide | null = null;
   try {
-    right = await openSide(parts, input.right, work);
+    right = await openers.right();
     work.phase?.("Comparing");
     const numbers = await differingPages(parts, left, right, work);
     const diff = await compareDatabases(left.pages, right.pages, numbers, work);
@@ -131,6 +142,8 @@ export class Diff {
       count += 1;
       if (difference === null || count % HEARTBEAT_DIFFERENCES === 0) {
         await breathe(work);
+        this.#checkOpen();
+        await comparison.readAhead(work);
         this.#checkOpen();
         yield null;
       }

@@ -12,6 +12,7 @@ import { withFile, type HeldFile } from "../branches/working-file.ts";
 import { PAGE_HASH_BYTES } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import { Pace } from "../segments/pace.ts";
+import type { PageDonor } from "../segments/pages-ahead.ts";
 import type { PageSource, Work } from "../segments/page-source.ts";
 import type { ChainReader } from "../segments/chain-reader.ts";
 import { removeCopy } from "../transfer/copy-source.ts";
@@ -41,6 +42,8 @@ interface Stored {
 const HASH_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Of all pages: beyond this a comparison leaves hardly anything out. */
 const SHARED_MIN = 1 / 8;
+/** So many pages are looked at in any case, to say what changed. */
+const FEW_PAGES = 4096;
 
 /** Errors: those of resolving a name, `checkout-busy`, those of an import for files, `database-corrupt`, `cancelled`. */
 export async function openSide(parts: Parts, input: DiffSideInput, work: PhasedWork): Promise<OpenedSide> {
@@ -52,10 +55,15 @@ export async function openSide(parts: Parts, input: DiffSideInput, work: PhasedW
 }
 
 /** One version by its number. */
-export async function openVersion(parts: Parts, place: Place, version: VersionNumber, label: string): Promise<OpenedSide> {
+export async function openVersion(
+  parts: Parts,
+  place: Pick<Place, "database">,
+  version: VersionNumber,
+  label: string,
+): Promise<OpenedSide> {
   const chain = await parts.lineages.reader(place.database.id, version);
   const stored = { database: place.database.id, version, chain, over: null };
-  return sideOf({ kind: "state", label, version }, chain, stored, () => {});
+  return sideOf({ kind: "state", label, version }, chain, stored, () => {}, donorsOf(parts, place.database, version));
 }
 
 /** What the file of a branch holds now: its changed pages are copied while nobody can write, the rest is the version below. */
@@ -78,7 +86,8 @@ async function readUnsaved(parts: Parts, { place, held, fact }: HeldFile, label:
   try {
     for await (const batch of batches) over.add(batch);
     const stored = below && { database: place.database.id, version: fact.content, chain, over };
-    return sideOf({ kind: "unsaved", label, version: null }, over, stored, () => over.close());
+    const donors = donorsOf(parts, place.database, fact.content);
+    return sideOf({ kind: "unsaved", label, version: null }, over, stored, () => over.close(), donors);
   } catch (error) {
     over.close();
     throw error;
@@ -111,21 +120,41 @@ function sideOf(
   source: PageSource,
   stored: Stored | null,
   close: () => void,
+  findDonors?: () => readonly PageDonor[],
 ): OpenedSide {
-  const pages = new DatabasePages(about.label, source);
+  const pages = new DatabasePages(about.label, source, findDonors);
   const view = { ...about, pageSize: source.pageSize, pageCount: source.pageCount, encoding: pages.header.encoding };
   return { view, pages, source, stored, close };
+}
+
+/** Files that are looked at for pages of one version. */
+const DONORS_MAX = 2;
+
+/** Checkouts that hold the version, or one near it: they have most of its pages as they are. */
+function donorsOf({ catalog, files, paths }: Parts, database: Place["database"], version: VersionNumber): () => readonly PageDonor[] {
+  return () =>
+    catalog.filesNear(database.id, version, DONORS_MAX).map((branch) => {
+      const path = paths.checkout(database.name, branch);
+      return { path, read: (numbers, pageSize) => files.readPages(path, numbers, pageSize) };
+    });
 }
 
 /** Numbers of the pages that differ, those that one side alone has included; null when next to nothing is shared. */
 export async function differingPages(parts: Parts, left: OpenedSide, right: OpenedSide, work: Work): Promise<readonly number[] | null> {
   if (left.source.pageSize !== right.source.pageSize) return null;
   const [a, b] = [left.stored, right.stored];
-  if (a && b && a.database === b.database) return differingInStore(parts, left, right, a, b);
+  if (a && b && a.database === b.database) {
+    const found = await differingInStore(parts, left, right, a, b);
+    // Of a large database, to look what each page is costs as much as to compare them all.
+    return found.length > FEW_PAGES && isNextToNothingShared(left, right, found) ? null : found;
+  }
   const [hashesA, hashesB] = [await hashesOf(parts, left, work), await hashesOf(parts, right, work)];
   const numbers = compareHashes(hashesA, hashesB, lockPageNumber(left.source.pageSize));
-  const pages = Math.max(left.source.pageCount, right.source.pageCount);
-  return numbers.length > pages * (1 - SHARED_MIN) ? null : numbers;
+  return isNextToNothingShared(left, right, numbers) ? null : numbers;
+}
+
+function isNextToNothingShared(left: OpenedSide, right: OpenedSide, differing: readonly number[]): boolean {
+  return differing.length > Math.max(left.source.pageCount, right.source.pageCount) * (1 - SHARED_MIN);
 }
 
 /** What sets the versions below apart, and what either side has over its own. */
