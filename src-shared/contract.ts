@@ -8,6 +8,7 @@ import { nameProblem, parseAt, type NameKind } from "./ids.ts";
 import type * as bench from "./bench-views.ts";
 import type * as diff from "./diff-views.ts";
 import type * as query from "./query-views.ts";
+import type * as usage from "./usage-views.ts";
 import type * as view from "./views.ts";
 
 const name = (kind: NameKind) =>
@@ -29,7 +30,11 @@ const ttlMs = v.pipe(v.number(), v.integer(), v.minValue(LIMITS.ttlMsMin), v.max
 const message = v.pipe(v.string(), v.maxLength(LIMITS.messageCharsMax));
 const meta = v.record(v.string(), v.string());
 const waitMs = v.optional(count(3_600_000));
+/** Names the job, so that it can be cancelled before it is announced. */
+const job = v.optional(v.pipe(v.string(), v.regex(/^[\w-]{8,64}$/)));
 const on = { database, branch };
+/** See `TrashView`. */
+const trashEntry = v.strictObject({ kind: v.picklist(["branch", "database"]), id: count(Number.MAX_SAFE_INTEGER) });
 /** One side of a comparison: see `DiffSideInput`. */
 const diffSide = v.variant("kind", [
   v.strictObject({ kind: v.literal("state"), ...on, at: v.optional(at) }),
@@ -95,8 +100,10 @@ export interface RequestOutputs {
   "store.doctor": view.DoctorView;
   "store.verify": view.VerifyReport;
   "store.gc": view.GcReport;
-  "store.usage": view.UsageView;
   "store.cache": view.CacheView;
+  "usage.store": usage.UsageView;
+  "usage.branch": usage.BranchUsageView;
+  "usage.free": usage.FreedView;
   "database.list": readonly view.DatabaseView[];
   "database.inspect": view.ImportReport;
   "database.create": view.CreateResult;
@@ -137,11 +144,13 @@ export interface RequestOutputs {
   "diff.export": { readonly path: string; readonly bytes: number };
   "diff.close": null;
   "row.history": diff.RowHistoryView;
+  "version.changes": readonly diff.ChangeCountsView[];
   "data.schema": query.DataSchemaView;
   "data.rows": query.DataRowsView;
   "data.count": query.DataCountView;
   "data.value": query.DataValueView;
   "query.run": query.QueryRunView;
+  "query.export": { readonly path: string; readonly bytes: number; readonly rows: number };
   "query.across": query.AcrossView;
   "query.results": query.AcrossResultsView;
   "query.close": null;
@@ -179,13 +188,22 @@ export const REQUESTS = {
   "store.repair": v.object({ spec: path }),
   "store.doctor": v.object({}),
   "store.verify": v.object({}),
-  "store.gc": v.object({ dryRun: v.boolean(), purgeAllTrash: v.optional(v.boolean()) }),
-  "store.usage": v.object({ database: v.optional(database) }),
+  /** `purge`: entries of the trash that do not wait for their date; `purgeAllTrash`: none does. */
+  "store.gc": v.object({
+    dryRun: v.boolean(),
+    purgeAllTrash: v.optional(v.boolean()),
+    purge: v.optional(v.pipe(v.array(trashEntry), v.maxLength(LIMITS.usageSelectionMax))),
+  }),
   /** Looks, and before that sets the budget of ready files (null: the default) and clears what is asked for. */
   "store.cache": v.object({
     budgetBytes: v.optional(v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LIMITS.readyBudgetMax)))),
     clear: v.optional(v.boolean()),
   }),
+  /** Of one database, or of the whole store. */
+  "usage.store": v.object({ database: v.optional(database) }),
+  "usage.branch": v.object(on),
+  /** Looks only: what would be freed if these branches went, together. */
+  "usage.free": v.object({ branches: v.pipe(v.array(v.strictObject(on)), v.maxLength(LIMITS.usageSelectionMax)) }),
   "database.list": v.object({}),
   /** Import report without importing. */
   "database.inspect": v.object({ file: path }),
@@ -302,11 +320,19 @@ export const REQUESTS = {
     limit: v.optional(v.pipe(count(LIMITS.pageRowsMax), v.minValue(1))),
     versions: v.optional(v.pipe(count(LIMITS.rowHistoryVersionsMax), v.minValue(1))),
   }),
+  /** Counts what changed between versions. `from: null`: since the version that `to` was made from. */
+  "version.changes": v.object({
+    database,
+    pairs: v.pipe(
+      v.array(v.strictObject({ from: v.nullable(count(Number.MAX_SAFE_INTEGER)), to: count(Number.MAX_SAFE_INTEGER) })),
+      v.maxLength(LIMITS.changePairsMax),
+    ),
+  }),
   /** Tables, columns and the rest, of one table only when it is named. Without `at`: the branch as its file is now. */
   "data.schema": v.object({ ...on, at: v.optional(at), table: v.optional(tableName) }),
   /**
    * One page of a table or view, in the order of a column or of its key. `after` and `before`: `next` and `previous` of
-   * another page with the same order and filters.
+   * another page with the same order and filters. `last`: the page at the end.
    */
   "data.rows": v.object({
     ...on,
@@ -316,9 +342,11 @@ export const REQUESTS = {
     filters,
     after: v.optional(v.string()),
     before: v.optional(v.string()),
+    last: v.optional(v.boolean()),
     limit: queryRows,
+    job,
   }),
-  "data.count": v.object({ ...on, at: v.optional(at), table: tableName, filters }),
+  "data.count": v.object({ ...on, at: v.optional(at), table: tableName, filters, job }),
   /** One value, whole: `limit` bytes of it from `offset` on. `key` as `data.rows` names it. */
   "data.value": v.object({
     ...on,
@@ -331,7 +359,8 @@ export const REQUESTS = {
   }),
   /**
    * Runs a script. One that writes needs `write`, and `force` on a protected branch. `plan`: nothing runs, each statement
-   * answers with its query plan. `limit`: rows kept of each statement.
+   * answers with its query plan. `limit`: rows kept of each statement. `expectChanges`: how many rows each statement must
+   * insert, update or delete: one that does otherwise fails, and nothing of the script takes effect.
    */
   "query.run": v.object({
     ...on,
@@ -341,7 +370,20 @@ export const REQUESTS = {
     write: v.optional(v.boolean()),
     force: v.optional(v.boolean()),
     plan: v.optional(v.boolean()),
+    expectChanges: v.optional(v.array(count(Number.MAX_SAFE_INTEGER))),
     waitMs,
+    job,
+  }),
+  /** Runs one statement that reads, and writes all its rows, whole, to a file outside the store. `table`: of INSERTs. */
+  "query.export": v.object({
+    ...on,
+    at: v.optional(at),
+    sql,
+    format: v.picklist(["csv", "json", "markdown", "sql"]),
+    table: v.optional(tableName),
+    file: path,
+    overwrite: v.optional(v.boolean()),
+    job,
   }),
   /**
    * Puts one query to many states: branches by pattern (`attempt-*`), each as of `at` where that is given, and single

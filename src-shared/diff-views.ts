@@ -146,3 +146,26 @@ export interface RowHistoryView {
   readonly examined: number;
   readonly isComplete: boolean;
 }
+
+/** How much differs between two versions of a database, in rows. */
+export interface ChangeCountsView {
+  /** Null: the version is the first one, and nothing is compared. */
+  readonly from: number | null;
+  readonly to: number;
+  /** "pending": asked too much at once, to be asked again. "failed": they cannot be compared, see `problem`. */
+  readonly state: "known" | "pending" | "failed";
+  /** Tables with changed rows, the most changed first, and how many more there are. */
+  readonly tables: readonly ChangedTableView[];
+  readonly moreTables: number;
+  readonly inserted: number;
+  readonly deleted: number;
+  readonly updated: number;
+  readonly schemaChanges: number;
+  readonly problem: string | null;
+}
+export interface ChangedTableView {
+  readonly name: string;
+  readonly inserted: number;
+  readonly deleted: number;
+  readonly updated: number;
+}

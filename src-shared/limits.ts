@@ -88,6 +88,18 @@ export const LIMITS = {
   diffMatchBytes: 32 * 1024 * 1024,
   /** Characters of a table's or column's name in a request. */
   diffNameCharsMax: 65_536,
+  /** Pairs of versions whose changes are counted for one answer, and tables that one of them names. */
+  changePairsMax: 256,
+  changeTablesMax: 16,
+  /** What is kept of such counts: of one pair in memory and in the cache, pairs in memory, and bytes of the cache's file. */
+  changeEntryBytesMax: 16 * 1024,
+  changeEntriesInMemory: 4_096,
+  changeCacheBytesMax: 64 * 1024 * 1024,
+  /** Counting goes on for so long after somebody asked for it last, and holds the thread for so long at a time. */
+  changeLeaseMs: 3_000,
+  changeSliceMs: 5,
+  /** Branches whose going is looked at together. */
+  usageSelectionMax: 100_000,
   /** Versions that the history of one row goes back. */
   rowHistoryVersionsMax: 100_000,
   /** Characters of an SQL script that the app runs; statements of it that are listed with their results. */

@@ -4,6 +4,7 @@
  */
 import type { Holder } from "./error-codes.ts";
 import type { UnixMs } from "./ids.ts";
+import type { CacheUsage } from "./usage-views.ts";
 
 export type Meta = Readonly<Record<string, string>>;
 
@@ -329,21 +330,6 @@ export interface DoctorView {
   readonly problems: readonly string[];
 }
 
-export interface UsageView {
-  readonly database: string | null;
-  readonly rows: readonly UsageRow[];
-  readonly storedBytes: number;
-  readonly catalogBytes: number;
-  readonly checkoutBytes: number;
-  readonly temporaryBytes: number;
-  readonly caches: readonly CacheUsage[];
-}
-/** Files that only save time: "ready files" wait to become files of branches. */
-export interface CacheUsage {
-  readonly name: "ready files" | "read-only files" | "shadows";
-  readonly files: number;
-  readonly bytes: number;
-}
 export interface CacheView {
   /** What ready files may take. */
   readonly budgetBytes: number;
@@ -355,14 +341,6 @@ export interface CacheView {
   readonly hits: number;
   readonly misses: number;
 }
-export interface UsageRow {
-  readonly database: string;
-  readonly branch: string;
-  readonly logicalBytes: number;
-  readonly storedBytes: number;
-  readonly checkoutBytes: number;
-}
-
 export interface JobView {
   readonly id: string;
   readonly title: string;

@@ -5,10 +5,9 @@
 import { enableCompileCache } from "node:module";
 
 enableCompileCache();
-// A reader that has seen enough (`| head`) is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
-const { runCli } = await import("./program.ts");
-process.exitCode = await runCli(process.argv.slice(2));
+void main();
+
+async function main(): Promise<void> {
+  const { runCli } = await import("./program.ts");
+  process.exitCode = await runCli(process.argv.slice(2));
+}

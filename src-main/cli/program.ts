@@ -3,20 +3,9 @@ import { Command, CommanderError, Option } from "commander";
 import { programName } from "#host/program.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { Cli, type GlobalOptions } from "./cli.ts";
-import { addCompletionCommand } from "./completion.ts";
-import { addBenchCommand } from "./bench-command.ts";
-import { addBranchCommands } from "./branch-commands.ts";
-import { addCheckpointCommand } from "./checkpoint-command.ts";
-import { addDatabaseCommands } from "./database-commands.ts";
-import { addDiffCommand } from "./diff-command.ts";
-import { addFileCommands } from "./file-commands.ts";
-import { addHistoryCommands } from "./history-commands.ts";
-import { addLabelCommands } from "./label-commands.ts";
-import { addMoveCommands } from "./move-commands.ts";
-import { addProgramCommands } from "./program-commands.ts";
-import { addQueryCommand } from "./query-command.ts";
-import { addStoreCommands } from "./store-commands.ts";
+import { stdout } from "./stdout.ts";
 import { Terminal } from "./terminal.ts";
+import { verbsWith } from "./verbs.ts";
 
 const TARGETS = `
 Targets: DB is DB@main, DB@BRANCH is the head of a branch, DB@BRANCH@AT an earlier state of it.
@@ -24,8 +13,11 @@ AT: the name of a checkpoint, a version (v12) or a time (2026-11-30T12:00:00Z). 
 The store: --store, else COPPICE_STORE, else the nearest folder .coppice upwards.
 Exit codes: 0 done, 1 failed, 2 usage, 3 conflict or refused, 4 not found, 130 cancelled.`;
 
-/** Every verb. `cli` is asked for when a verb runs, after the global options have been read. */
-export function buildProgram(cli: () => Cli): Command {
+/**
+ * Every verb, or when `only` is one those alone that are described together with it. `cli` is asked for when a verb runs,
+ * after the global options have been read.
+ */
+export function buildProgram(cli: () => Cli, only?: string): Command {
   const program = new Command("coppice");
   program
     .description("Branch SQLite databases like code.")
@@ -40,21 +32,12 @@ export function buildProgram(cli: () => Cli): Command {
     .addHelpText("after", TARGETS)
     .configureHelp({ showGlobalOptions: true })
     // Errors are printed by `runCli`, in one form for usage errors and failures.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ writeOut: (text) => void stdout.write(text), outputError: () => {} })
     .exitOverride();
-  addDatabaseCommands(program.commandsGroup("Databases:"), cli);
-  addBranchCommands(program.commandsGroup("Branches:"), cli);
-  addCheckpointCommand(program, cli);
-  addMoveCommands(program, cli);
-  addLabelCommands(program.commandsGroup("Labels:"), cli);
-  addFileCommands(program.commandsGroup("Files and programs:"), cli);
-  addProgramCommands(program, cli);
-  addDiffCommand(program.commandsGroup("Comparing and asking:"), cli);
-  addQueryCommand(program, cli);
-  addHistoryCommands(program.commandsGroup("History and undo:"), cli);
-  addStoreCommands(program.commandsGroup("The store:"), cli);
-  addBenchCommand(program, cli);
-  addCompletionCommand(program, cli);
+  for (const { heading, add } of verbsWith(only)) {
+    if (heading !== undefined) program.commandsGroup(heading);
+    add(program, cli);
+  }
   program
     .helpCommand(false)
     .command("help")
@@ -75,7 +58,7 @@ async function printHelp(program: Command, verb: string | undefined): Promise<vo
 export async function runCli(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(readLooks(args));
   let cli: Cli | null = null;
-  const program = buildProgram(() => (cli ??= new Cli(terminal, program.opts<GlobalOptions>())));
+  const program = buildProgram(() => (cli ??= new Cli(terminal, program.opts<GlobalOptions>())), args[0]);
   try {
     await program.parseAsync(withoutLateHelp(program, args), { from: "user" });
     return (cli as Cli | null)?.exitCode ?? 0;

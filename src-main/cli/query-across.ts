@@ -1,11 +1,12 @@
 import { alignResults, type AlignedResult, type Alignment } from "#shared/query-compare.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { AcrossResultView, AcrossTargetView, DataValue } from "#shared/query-views.ts";
+import { csvLine, isNumber } from "#shared/row-text.ts";
 import { nameProblem } from "#shared/ids.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { parseMoment } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
-import { csvLine, isNumber, shownCell } from "./query-cells.ts";
+import { shownCell } from "./query-cells.ts";
 import { rowTable } from "./query-table.ts";
 import { formatTable, plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";

@@ -2,12 +2,12 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { DataValue, SqlProblem } from "#shared/query-views.ts";
+import { csvLine } from "#shared/row-text.ts";
 import type { Store } from "#engine/store-api.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import { parseCount, parseState, parseTime, type StateTarget } from "./arguments.ts";
 import type { Cli, LongWork } from "./cli.ts";
 import { queryAcross } from "./query-across.ts";
-import { csvLine } from "./query-cells.ts";
 import { rowTable } from "./query-table.ts";
 import { plural } from "./table.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,5 +1,6 @@
 import type { DataValue } from "#shared/query-views.ts";
-import { isNumber, shownCell } from "./query-cells.ts";
+import { isNumber } from "#shared/row-text.ts";
+import { shownCell } from "./query-cells.ts";
 import { formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 

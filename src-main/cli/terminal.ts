@@ -1,11 +1,11 @@
 /** What is printed where: results to stdout and nothing else there; warnings, progress and errors to stderr. */
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { constants } from "node:os";
 import { stripVTControlCharacters, styleText } from "node:util";
 import { ERROR_CODES, type ErrorView } from "#shared/error-codes.ts";
 import type { Result } from "#shared/result.ts";
 import { toErrorView } from "#engine/io/errors.ts";
+import { stdout } from "./stdout.ts";
 
 export interface Looks {
   readonly json: boolean;
@@ -28,27 +28,27 @@ export class Terminal {
   }
 
   paint(style: Style, text: string): string {
-    return this.looks.color && process.stdout.isTTY ? styleText(style, text, { validateStream: false }) : text;
+    return this.looks.color && stdout.isTerminal ? styleText(style, text, { validateStream: false }) : text;
   }
 
   /** Prints what was asked for: `text` for people, the whole result for programs. */
   result(result: unknown, text: string): void {
     this.endProgress();
-    if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: true, result } satisfies Result<unknown>)}\n`);
-    else if (text !== "") process.stdout.write(`${makeVisible(text)}\n`);
+    if (this.looks.json) stdout.write(`${JSON.stringify({ ok: true, result } satisfies Result<unknown>)}\n`);
+    else if (text !== "") stdout.write(`${makeVisible(text)}\n`);
   }
 
   /** A line of a result that is printed as it is found. */
   line(text: string): void {
     this.endProgress();
-    process.stdout.write(`${makeVisible(text)}\n`);
+    stdout.write(`${makeVisible(text)}\n`);
   }
 
   /** Text for programs, exactly, no faster than it is read. On a terminal it is text, too, never commands to it. */
   async write(text: string): Promise<void> {
     this.endProgress();
-    const shown = process.stdout.isTTY ? makeVisible(text.replaceAll("\r\n", "\n")) : text;
-    if (!process.stdout.write(shown)) await once(process.stdout, "drain");
+    const shown = stdout.isTerminal ? makeVisible(text.replaceAll("\r\n", "\n")) : text;
+    if (!stdout.write(shown)) await stdout.drained();
   }
 
   /** The same from a file. */
@@ -87,7 +87,7 @@ export class Terminal {
   fail(error: unknown, interruptedBy: NodeJS.Signals | null): number {
     this.endProgress();
     const view = toErrorView(error);
-    if (this.looks.json) process.stdout.write(`${JSON.stringify({ ok: false, error: view } satisfies Result<unknown>)}\n`);
+    if (this.looks.json) stdout.write(`${JSON.stringify({ ok: false, error: view } satisfies Result<unknown>)}\n`);
     else process.stderr.write(`${makeVisible(describeError(view))}\n`);
     if (view.code === "cancelled" && interruptedBy) return exitCodeOf(interruptedBy);
     return ERROR_CODES[view.code].exit;
@@ -96,11 +96,14 @@ export class Terminal {
 
 /** What a terminal acts on, a whole colour code at once, and what turns the direction of text; but tab and new line. */
 const ACTED_ON = /(?![\t\n])[\p{Cc}\p{Bidi_Control}](?:\[\d{1,2}m)?/gu;
+/** Nothing of the kind, told without the tables of Unicode, which take a millisecond to make ready. */
+const PLAIN = /^[\t\n -~]*$/;
 /** Colours that `paint` makes. Whoever sends one of these colours text, no more. */
 const PAINTED = new Set([1, 2, 22, 31, 32, 33, 36, 39].map((code) => `\u001B[${code}m`));
 
 /** Messages, metadata, actors and paths come from anybody: on a terminal they are text, never commands to it. */
 export function makeVisible(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replace(ACTED_ON, (found) =>
     PAINTED.has(found) ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}${found.slice(1)}`,
   );

@@ -14,7 +14,9 @@ export interface StoreVerbs {
   status: Verb<"store.status">;
   verify: Verb<"store.verify">;
   gc: Verb<"store.gc">;
-  usage: Verb<"store.usage">;
+  usage: Verb<"usage.store">;
+  branchUsage: Verb<"usage.branch">;
+  freed: Verb<"usage.free">;
   cache: Verb<"store.cache">;
   databases: Verb<"database.list">;
   inspect: Verb<"database.inspect">;
@@ -51,11 +53,13 @@ export interface StoreVerbs {
   exportDiff: Verb<"diff.export">;
   closeDiff: Verb<"diff.close">;
   rowHistory: Verb<"row.history">;
+  changes: Verb<"version.changes">;
   dataSchema: Verb<"data.schema">;
   dataRows: Verb<"data.rows">;
   countRows: Verb<"data.count">;
   dataValue: Verb<"data.value">;
   runQuery: Verb<"query.run">;
+  exportQuery: Verb<"query.export">;
   queryAcross: Verb<"query.across">;
   queryResults: Verb<"query.results">;
   closeQuery: Verb<"query.close">;

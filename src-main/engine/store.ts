@@ -29,6 +29,7 @@ import { previewUndo, redo, undo } from "./branches/undo.ts";
 import { WritersGate } from "./branches/writers-gate.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { createCheckoutFiles } from "./checkouts/keeper-client.ts";
+import type { ChangeCounts } from "./diff/change-counts.ts";
 import type { Diff } from "./diff/open-diff.ts";
 import type { OpenDiffs } from "./diff/open-diffs.ts";
 import { systemClock, systemRandomness, type Clock, type Randomness } from "./io/clock.ts";
@@ -51,7 +52,6 @@ import { Activity } from "./upkeep/activity.ts";
 import { gc } from "./upkeep/gc.ts";
 import { Merger } from "./upkeep/merger.ts";
 import { TemporaryFolder } from "./upkeep/temporary-folder.ts";
-import { usage } from "./upkeep/usage.ts";
 import { verify } from "./upkeep/verify.ts";
 
 export type { OpenOptions, Store } from "./store-api.ts";
@@ -149,7 +149,7 @@ function openParts(
     disk,
     native,
     randomness,
-    objects: new LocalObjectStore(disk, paths.segments),
+    objects: new LocalObjectStore(disk, paths.segments, native),
     frames: new FrameCache(LIMITS.pageCacheBytes),
     temporaryFolder,
   };
@@ -226,6 +226,7 @@ class LocalStore implements Store {
   readonly #merger: Merger;
   readonly #activity: Activity;
   #openDiffs: OpenDiffs | null = null;
+  #changeCounts: ChangeCounts | null = null;
   #queries: Queries | null = null;
   #isClosed = false;
 
@@ -249,11 +250,15 @@ class LocalStore implements Store {
       createdAt: catalog.identity.createdAt,
       databases: databases.length,
       branches: databases.reduce((sum, database) => sum + catalog.branches.count(database.id), 0),
-      trashed: listTrash(this.#parts).length,
+      trashed: catalog.branches.trashedCount() + catalog.databases.trashed().length,
       lastOperation: last?.id ?? 0,
       durableAt: last?.at ?? null,
       warnings: [
         ...(catalog.readOnly ? ["The store is on a disk that cannot be written: it can only be looked at"] : []),
+        ...this.#parts.lineages.damaged.map(
+          ({ name, problem }) =>
+            `The merged ${name} is damaged. What it says is read from others, more slowly, until gc makes it anew: ${problem}`,
+        ),
         ...(this.#merger.problem === null ? [] : [`Chains are not being merged, so old versions read slowly: ${this.#merger.problem}`]),
       ],
     };
@@ -268,7 +273,11 @@ class LocalStore implements Store {
     }
     return report;
   });
-  usage = this.#verb("store.usage", usage);
+  usage = this.#verb("usage.store", async (parts, input, work) => (await import("./upkeep/usage.ts")).storeUsage(parts, input, work));
+  branchUsage = this.#verb("usage.branch", async (parts, input, work) =>
+    (await import("./upkeep/usage-branch.ts")).branchUsage(parts, input, work),
+  );
+  freed = this.#verb("usage.free", async (parts, input, work) => (await import("./upkeep/usage-free.ts")).predictFreed(parts, input, work));
   cache = this.#verb("store.cache", manageCaches);
   databases = this.#verb("database.list", (parts) => parts.catalog.databases.live().map((database) => databaseView(parts, database)));
   inspect = this.#verb("database.inspect", inspect);
@@ -313,11 +322,20 @@ class LocalStore implements Store {
     (await import("./diff/row-history.ts")).rowHistory(parts, input, work),
   );
 
+  /** Not among the verbs that background work gives way to: it is such work itself. */
+  async changes(input: RequestInput<"version.changes">, work: PhasedWork = {}): Promise<RequestOutput<"version.changes">> {
+    const parsed = parseInput("version.changes", input);
+    const { ChangeCounts: Counts } = await import("./diff/change-counts.ts");
+    this.#changeCounts ??= new Counts(this.#parts, () => this.#activity.idle());
+    return this.#changeCounts.answer(parsed, work);
+  }
+
   dataSchema = this.#verb("data.schema", async (_, input, work) => (await this.#questions()).schema(input, work));
   dataRows = this.#verb("data.rows", async (_, input, work) => (await this.#questions()).rows(input, work));
   countRows = this.#verb("data.count", async (_, input, work) => (await this.#questions()).count(input, work));
   dataValue = this.#verb("data.value", async (_, input, work) => (await this.#questions()).value(input, work));
   runQuery = this.#verb("query.run", async (_, input, work) => (await this.#questions()).run(input, work));
+  exportQuery = this.#verb("query.export", async (_, input, work) => (await this.#questions()).export(input, work));
   queryAcross = this.#verb("query.across", async (_, input) => (await this.#questions()).across(input));
   queryResults = this.#verb("query.results", async (_, input, work) => (await this.#questions()).results(input, work));
   closeQuery = this.#verb("query.close", async (_, input) => {
@@ -385,6 +403,7 @@ class LocalStore implements Store {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#openDiffs?.closeAll();
+    await this.#changeCounts?.close();
     await this.#queries?.close();
     await this.#parts.pool.close();
     await this.#merger.close();

@@ -16,7 +16,9 @@ const VERBS = {
   "store.status": "status",
   "store.verify": "verify",
   "store.gc": "gc",
-  "store.usage": "usage",
+  "usage.store": "usage",
+  "usage.branch": "branchUsage",
+  "usage.free": "freed",
   "store.cache": "cache",
   "database.list": "databases",
   "database.create": "create",
@@ -52,11 +54,13 @@ const VERBS = {
   "diff.export": "exportDiff",
   "diff.close": "closeDiff",
   "row.history": "rowHistory",
+  "version.changes": "changes",
   "data.schema": "dataSchema",
   "data.rows": "dataRows",
   "data.count": "countRows",
   "data.value": "dataValue",
   "query.run": "runQuery",
+  "query.export": "exportQuery",
   "query.across": "queryAcross",
   "query.results": "queryResults",
   "query.close": "closeQuery",
@@ -70,7 +74,9 @@ type JobAbout<K extends EngineRequestName> = { readonly unit: JobView["unit"]; r
 const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
   "store.verify": { unit: "pages", title: () => "Verify the store" },
   "store.gc": { unit: "items", title: ({ dryRun }) => (dryRun ? "See what can be freed" : "Free space") },
-  "store.usage": { unit: "items", title: () => "Measure what branches cost" },
+  "usage.store": { unit: "items", title: ({ database }) => `Measure what ${database ?? "the store"} takes` },
+  "usage.branch": { unit: "items", title: (input) => `Measure what ${formatTarget(input)} takes` },
+  "usage.free": { unit: "items", title: () => "See what branches would free" },
   "store.cache": { unit: "items", title: ({ clear }) => (clear ? "Clear caches" : "Look at caches") },
   "database.create": { unit: "pages", title: ({ database, from }) => (from === undefined ? `Create ${database}` : `Import ${database}`) },
   "database.export": { unit: "pages", title: (input) => `Export ${formatTarget(input)}` },
@@ -91,6 +97,7 @@ const JOBS: { readonly [K in VerbRequest]?: JobAbout<K> } = {
   "data.count": { unit: "items", title: ({ table }) => `Count rows of ${table}` },
   "data.value": { unit: "items", title: ({ table, column }) => `Read ${column} of ${table}` },
   "query.run": { unit: "items", title: (input) => `Run SQL on ${formatTarget(input)}` },
+  "query.export": { unit: "items", title: ({ file }) => `Write rows to ${file}` },
   "query.results": { unit: "items", title: () => "Run SQL on several states" },
   "row.history": { unit: "items", title: ({ table, key }) => `History of ${table} ${key.join(", ")}` },
 };
@@ -118,7 +125,13 @@ export async function handle(parts: HandlerParts, name: EngineRequestName, asked
   const about = JOBS[name] as JobAbout<EngineRequestName> | undefined;
   if (!about) return await verb.call(store, input);
   const title = about.title(input as RequestInput<EngineRequestName>);
-  return await parts.jobs.run({ title, unit: about.unit }, (work) => verb.call(store, input, work));
+  return await parts.jobs.run({ title, unit: about.unit, ...jobId(input) }, (work) => verb.call(store, input, work));
+}
+
+/** Where the client has named the job. */
+function jobId(input: unknown): { readonly id?: string } {
+  const id = typeof input === "object" && input !== null && "job" in input ? input.job : undefined;
+  return typeof id === "string" ? { id } : {};
 }
 
 function isVerb(name: EngineRequestName): name is VerbRequest {

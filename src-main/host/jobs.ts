@@ -26,6 +26,8 @@ export interface JobWork {
 export interface JobAbout {
   readonly title: string;
   readonly unit: JobView["unit"];
+  /** Given by the client; of no other job. */
+  readonly id?: string;
   /** It does not keep the store open: it is stopped when that is closed. */
   readonly endsWithStore?: boolean;
 }
@@ -99,7 +101,8 @@ export class JobRegistry {
   }
 
   #start(about: JobAbout): Job {
-    const id = randomUUID();
+    const id = about.id ?? randomUUID();
+    if (this.#jobs.has(id)) throw new EngineError("bad-argument", `There is a job "${id.slice(0, 80)}" already`);
     const view: JobView = {
       id,
       title: about.title,

@@ -14,6 +14,7 @@ function makePackage(program: string | null): string {
   if (program !== null) {
     mkdirSync(join(folder, "out", "main"), { recursive: true });
     writeFileSync(join(folder, "out", "main", "cli.js"), program);
+    writeFileSync(join(folder, "out", "main", "package.json"), '{"type":"commonjs"}');
   }
   return folder;
 }

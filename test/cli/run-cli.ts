@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import type { ErrorView } from "#shared/error-codes.ts";
 import { runCli } from "../../src-main/cli/program.ts";
+import { stdout } from "../../src-main/cli/stdout.ts";
 
 export interface Ran {
   readonly code: number;
@@ -21,7 +22,7 @@ export async function cli(...args: readonly string[]): Promise<Ran> {
     return true;
   };
   const spies = [
-    vi.spyOn(process.stdout, "write").mockImplementation(capture("out")),
+    vi.spyOn(stdout, "write").mockImplementation(capture("out")),
     vi.spyOn(process.stderr, "write").mockImplementation(capture("err")),
   ];
   try {

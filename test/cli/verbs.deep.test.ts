@@ -14,9 +14,9 @@ import type {
   OperationView,
   StoreView,
   TrashView,
-  UsageView,
   VerifyReport,
 } from "#shared/views.ts";
+import type { UsageView } from "#shared/usage-views.ts";
 import { execute, makeNotes, query, temporaryFolder } from "../support/stores.ts";
 import { cli, cliError, cliResult } from "./run-cli.ts";
 

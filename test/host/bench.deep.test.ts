@@ -142,8 +142,8 @@ test("BENCH-17: a store keeps its runs, its disk is measured, and another start 
   await ask("store.open", { spec: store.path });
   expect((await ask("bench.runs", {})).map(({ id }) => id)).toEqual([head.id]);
   expect(await ask("bench.run", { run: head.id })).toMatchObject({ state: "done", endedAt: expect.any(Number) });
-  const usage = await ask("store.usage", {});
-  expect([usage.storedBytes, usage.checkoutBytes]).toEqual([0, 0]);
+  const usage = await ask("usage.store", {});
+  expect(usage.parts.filter(({ storedBytes }) => storedBytes > 0).map(({ name }) => name)).toEqual(["temporary", "kept", "catalog"]);
   expect(await ask("store.verify", {})).toMatchObject({ ok: true });
 });
 

@@ -72,3 +72,15 @@ test("HOST-5: a job that fails says so, and one that finished in spite of a canc
   expect(await late).toBe("kept");
   expect(events.at(-1)?.state).toBe("done");
 });
+
+test("HOST-16: a job that the client named is cancelled at once, before it is announced; its name is taken", async () => {
+  const { jobs, events } = registry();
+  const running = jobs.run({ ...ABOUT, id: "query-0001" }, workUntilCancelled);
+  await expect(jobs.run({ ...ABOUT, id: "query-0001" }, async () => 1)).rejects.toMatchObject({ code: "bad-argument" });
+  expect(jobs.list()).toEqual([]);
+  jobs.cancel("query-0001");
+  expect(events.map(({ id, state }) => [id, state])).toEqual([["query-0001", "cancelling"]]);
+  await expect(running).rejects.toMatchObject({ code: "cancelled" });
+  expect(await jobs.run({ ...ABOUT, id: "query-0002" }, async () => 2)).toBe(2);
+  expect(await jobs.run({ ...ABOUT, id: "query-0002" }, async () => 3)).toBe(3);
+});

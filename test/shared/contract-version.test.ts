@@ -6,7 +6,7 @@ import { readSources } from "../support/source-files.ts";
 /** What a client can see of the contract: comments and layout left out. */
 function hashContract(): string {
   const hash = createHash("sha256");
-  for (const name of ["contract.ts", "views.ts", "error-codes.ts"]) {
+  for (const name of ["contract.ts", "views.ts", "bench-views.ts", "diff-views.ts", "query-views.ts", "usage-views.ts", "error-codes.ts"]) {
     const text = readSources(`src-shared/${name}`, /./)[0]?.text ?? "";
     hash.update(
       text
@@ -22,5 +22,5 @@ function hashContract(): string {
 
 test("CONTRACT-1: a change of the contract raises its version", () => {
   // When this fails: raise CONTRACT_VERSION once a release, and put both new values here.
-  expect({ version: CONTRACT_VERSION, hash: hashContract() }).toEqual({ version: 1, hash: "c1ae856d79add95e" });
+  expect({ version: CONTRACT_VERSION, hash: hashContract() }).toEqual({ version: 1, hash: "dedac79a6a2ae99f" });
 });

@@ -216,6 +216,7 @@ async function ask(
     rowsMax,
     charsMax: LIMITS.queryAnswerBytesMax,
     valueBytesMax: LIMITS.queryValueBytesMax,
+    expectChanges: null,
     withDigest: true,
   };
   const { statements, digest, chars } = await collectScript(children, order, work);

@@ -31,6 +31,8 @@ export interface PageOrder {
   readonly orderBy: string;
   /** Rows to leave out, where there is no key. */
   readonly offset: number;
+  /** Rows of the page at most: fewer than were asked for where the page begins the table. */
+  readonly limit: number;
   /** Rows come in reverse, and are turned round. */
   readonly isReversed: boolean;
 }
@@ -41,16 +43,19 @@ const CURSOR_CHARS_MAX = 16 * 1024;
 export function pageOrder(shape: TableShape, order: RowsOrder): PageOrder {
   const parts = orderParts(shape, order.order);
   const keyStart = parts.length - shape.parts.length;
-  const isReversed = order.cursor?.direction === "before" && shape.parts.length > 0;
+  const { cursor } = order;
+  const isReversed = (cursor === "last" || cursor?.direction === "before") && shape.parts.length > 0;
   const sort = parts.map(({ sql, descending }) => `${sql}${descending === isReversed ? "" : " DESC"}`).join(", ");
   const orderBy = sort === "" ? "" : ` ORDER BY ${sort}`;
-  const base = { parts, keyStart, orderBy, isReversed };
-  if (order.cursor === null) return { ...base, where: NOTHING, offset: 0 };
-  const values = readCursor(order.cursor.from, shape.parts.length === 0 ? 1 : parts.length);
+  const base = { parts, keyStart, orderBy, isReversed, limit: order.limit };
+  // Without a key, where the end is has been counted before.
+  if (cursor === null || cursor === "last") return { ...base, where: NOTHING, offset: 0 };
+  const values = readCursor(cursor.from, shape.parts.length === 0 ? 1 : parts.length);
   if (shape.parts.length > 0) return { ...base, where: behind(parts, values, isReversed), offset: 0 };
   const at = Number(values[0]);
-  const offset = order.cursor.direction === "before" ? Math.max(0, at - order.limit) : at;
-  if (Number.isSafeInteger(at) && at >= 0 && offset <= LIMITS.dataOffsetMax) return { ...base, where: NOTHING, offset };
+  const offset = cursor.direction === "before" ? Math.max(0, at - order.limit) : at;
+  const limit = cursor.direction === "before" ? Math.min(order.limit, at) : order.limit;
+  if (Number.isSafeInteger(at) && at >= 0 && offset <= LIMITS.dataOffsetMax) return { ...base, where: NOTHING, offset, limit };
   throw new EngineError("unsupported", `"${shape.name}" has no key: only its first ${LIMITS.dataOffsetMax} rows can be paged through`, {
     hint: "Filter it, or ask with SQL",
   });

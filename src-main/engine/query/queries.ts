@@ -2,18 +2,19 @@
 import type { RequestInput, RequestOutput } from "#shared/contract.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { AcrossResultView, AcrossTargetView, DataSourceView } from "#shared/query-views.ts";
-import { splitSql } from "#shared/split-sql.ts";
+import { splitSql, type SqlStatement } from "#shared/split-sql.ts";
 import type { Parts } from "../branches/parts.ts";
 import { findDatabase, guardProtected } from "../branches/resolve.ts";
 import { EngineError } from "../io/errors.ts";
 import type { PhasedWork } from "../transfer/long-work.ts";
 import { askAcross, findTargets } from "./across.ts";
 import { collectScript } from "./collect-script.ts";
+import { exportQuery } from "./export-rows.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { QueryChildren, type OnEvent } from "./query-children.ts";
 import type { Opening, ScriptOrder, ScriptOutcome } from "./query-protocol.ts";
 import { prepareWriting, readSource, type QuerySource, type StateInput } from "./query-source.ts";
-import { refuseForeignFiles } from "./script-rules.ts";
+import { hasOwnTransactions, refuseForeignFiles } from "./script-rules.ts";
 
 /** What a script is run with, apart from its text. */
 type Bounds = Pick<ScriptOrder, "rowsMax" | "charsMax" | "valueBytesMax">;
@@ -54,9 +55,9 @@ export class Queries {
   }
 
   async rows(input: RequestInput<"data.rows">, work: PhasedWork): Promise<RequestOutput<"data.rows">> {
-    const { table, order, filters, after, before, limit } = input;
-    if (after !== undefined && before !== undefined)
-      throw new EngineError("bad-argument", "Rows are asked for after a place or before one, not both");
+    const { table, order, filters, after, before, last = false, limit } = input;
+    if ([after !== undefined, before !== undefined, last].filter(Boolean).length > 1)
+      throw new EngineError("bad-argument", "Rows are asked for after a place, before one, or at the end: one of these");
     const from = after ?? before;
     return this.#onState(input, work, async ({ view }, opening) => ({
       source: view,
@@ -67,7 +68,7 @@ export class Queries {
           table,
           filters: filters ?? [],
           order: order ? { column: order.column, descending: order.descending ?? false } : null,
-          cursor: from === undefined ? null : { from, direction: after === undefined ? "before" : "after" },
+          cursor: last ? "last" : from === undefined ? null : { from, direction: after === undefined ? "before" : "after" },
           limit: limit ?? LIMITS.queryRows,
         },
         work,
@@ -114,6 +115,12 @@ export class Queries {
     const { order, source, before } = await this.#prepare(input, bounds, work);
     const outcome = await this.#running(order, before, () => this.#children.run("script", order, work, onEvent));
     return { source, before, outcome };
+  }
+
+  /** To a file outside the store: all rows of one statement. */
+  export(input: RequestInput<"query.export">, work: PhasedWork): Promise<RequestOutput<"query.export">> {
+    const { database, branch, at, sql } = input;
+    return exportQuery(this.#parts, input, (onEvent) => this.stream({ database, branch, at, sql }, null, onEvent, work));
   }
 
   /** Starts a question; its results wait until they are asked for. */
@@ -174,8 +181,10 @@ export class Queries {
     const statements = splitSql(sql);
     if (statements.length === 0) throw new EngineError("bad-argument", "There is no statement to run");
     if (!plan) refuseForeignFiles(sql, statements);
+    const expectChanges = input.expectChanges ?? null;
+    if (expectChanges !== null) checkExpected(sql, statements, expectChanges);
     return this.#onState(input, work, async (source, opening) => {
-      const asked = { ...opening, sql, ...bounds, withDigest: false, busyMs: input.waitMs ?? opening.busyMs };
+      const asked = { ...opening, sql, ...bounds, expectChanges, withDigest: false, busyMs: input.waitMs ?? opening.busyMs };
       if (plan) return { order: { ...asked, mode: "plan" }, source: source.view, before: null };
       const { writes } = await this.#children.run("classify", asked, work);
       if (!writes) return { order: { ...asked, mode: "read" }, source: source.view, before: null };
@@ -213,6 +222,17 @@ export class Queries {
 
 function openingOf({ path, view }: QuerySource): Opening {
   return { path, isShared: view.kind === "file", busyMs: LIMITS.queryBusyWaitMs };
+}
+
+/** What is expected of a script can be kept only where all of it is one transaction. */
+function checkExpected(sql: string, statements: readonly SqlStatement[], expected: readonly number[]): void {
+  const untouched = "No statement was run.";
+  if (expected.length !== statements.length)
+    throw new EngineError("bad-argument", `Changes are expected of ${expected.length} statements, and there are ${statements.length}`, {
+      untouched,
+    });
+  if (hasOwnTransactions(sql, statements))
+    throw new EngineError("bad-argument", "A script with transactions of its own cannot be taken back as a whole", { untouched });
 }
 
 function refuseWriting(input: RequestInput<"query.run">, { place, view }: QuerySource): void {

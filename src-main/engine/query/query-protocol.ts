@@ -26,6 +26,8 @@ export interface ScriptOrder extends Opening {
   readonly charsMax: number | null;
   /** Bytes of a text or blob. */
   readonly valueBytesMax: number;
+  /** Rows that each statement must change, else the script fails; null where nothing is expected. */
+  readonly expectChanges: readonly number[] | null;
   /** Each statement ends with a digest of its columns and of the rows that are given out, whole. */
   readonly withDigest: boolean;
 }
@@ -57,7 +59,8 @@ export interface TableOrder extends Opening {
 
 export interface RowsOrder extends TableOrder {
   readonly order: { readonly column: string; readonly descending: boolean } | null;
-  readonly cursor: { readonly from: string; readonly direction: "after" | "before" } | null;
+  /** Null: the beginning. */
+  readonly cursor: { readonly from: string; readonly direction: "after" | "before" } | "last" | null;
   readonly limit: number;
 }
 

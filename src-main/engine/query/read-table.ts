@@ -20,12 +20,12 @@ export function readPage(order: RowsOrder): Promise<FoundRows> {
   return withDatabase(order, "read", (file) => {
     file.database.exec("BEGIN");
     const shape = readShape(file.database, order.table);
-    const page = pageOrder(shape, order);
+    const page = pageOrder(shape, endAsPlace(file, shape, order));
     const { query, read } = selectRows(shape, order, page);
     const found: { readonly row: DataRowView; readonly place: DataValue[] }[] = [];
     let [chars, hasMore] = [0, false];
     for (const { row } of readRows({ ...file, ...query })) {
-      if (found.length >= order.limit || chars >= LIMITS.queryAnswerBytesMax) {
+      if (found.length >= page.limit || chars >= LIMITS.queryAnswerBytesMax) {
         hasMore = true;
         break;
       }
@@ -38,6 +38,12 @@ export function readPage(order: RowsOrder): Promise<FoundRows> {
   });
 }
 
+/** Without a key the end is found by counting. */
+function endAsPlace({ database }: OpenedFile, shape: TableShape, order: RowsOrder): RowsOrder {
+  if (order.cursor !== "last" || shape.parts.length > 0) return order;
+  return { ...order, cursor: { from: writeCursor([countOf(database, shape, order.filters)]), direction: "before" } };
+}
+
 /** Where the pages before and behind this one begin. */
 function edges(
   shape: TableShape,
@@ -46,14 +52,15 @@ function edges(
   found: readonly { readonly place: DataValue[] }[],
   hasMore: boolean,
 ): Pick<FoundRows, "next" | "previous"> {
-  const goesBack = cursor?.direction === "before";
+  const isLast = cursor === "last";
+  const goesBack = isLast || cursor?.direction === "before";
   if (shape.parts.length === 0) {
     const end = page.offset + found.length;
     return { next: hasMore ? writeCursor([end]) : null, previous: page.offset > 0 ? writeCursor([page.offset]) : null };
   }
   const [first, last] = [found[0], found.at(-1)];
   const hasBefore = goesBack ? hasMore : cursor !== null;
-  const hasBehind = goesBack ? true : hasMore;
+  const hasBehind = isLast ? false : goesBack || hasMore;
   return {
     next: hasBehind && last ? writeCursor(last.place) : null,
     previous: hasBefore && first ? writeCursor(first.place) : null,
@@ -70,7 +77,7 @@ function selectRows(shape: TableShape, order: RowsOrder, page: PageOrder) {
   const shown = isCut ? columns.map((sql) => `iif(${isLong(sql)}, substr(CAST(${sql} AS BLOB), 1, ${max}), ${sql})`) : columns;
   const lengths = isCut ? columns.map((sql) => `iif(${isLong(sql)}, substr(typeof(${sql}), 1, 1) || octet_length(${sql}), NULL)`) : [];
   const where = conditions([filterPiece(shape, order.filters), page.where]);
-  const extra = order.limit + 1;
+  const extra = page.limit + 1;
   const sql = `SELECT ${[...shown, ...places, ...lengths].join(", ")} FROM ${quoted(shape.name)}${where.sql}${page.orderBy} LIMIT ${extra}${page.offset > 0 ? ` OFFSET ${page.offset}` : ""}`;
   const read = (row: readonly SqlValue[], encoding: TextEncoding) => {
     const whole = viewRow(row.slice(columns.length, columns.length + places.length), Number.MAX_SAFE_INTEGER);
@@ -125,14 +132,17 @@ function filterPiece(shape: TableShape, filters: readonly DataFilter[]): Piece {
 
 export function countRows(order: TableOrder): Promise<{ count: number }> {
   return withDatabase(order, "read", ({ database }) => {
-    const shape = readShape(database, order.table);
-    const where = conditions([filterPiece(shape, order.filters)]);
-    const count = database
-      .prepare<Bound[], number>(`SELECT count(*) FROM ${quoted(shape.name)}${where.sql}`)
-      .pluck()
-      .get(...where.values);
-    return { count: Number(count) };
+    return { count: countOf(database, readShape(database, order.table), order.filters) };
   });
+}
+
+function countOf(database: OpenedFile["database"], shape: TableShape, filters: readonly DataFilter[]): number {
+  const where = conditions([filterPiece(shape, filters)]);
+  const count = database
+    .prepare<Bound[], number>(`SELECT count(*) FROM ${quoted(shape.name)}${where.sql}`)
+    .pluck()
+    .get(...where.values);
+  return Number(count);
 }
 
 /** Throws `bad-argument` when the table has no key, or no such row. */

@@ -46,8 +46,8 @@ export function runScript(order: ScriptOrder, emit: Emit): Promise<ScriptOutcome
     if (order.mode !== "plan" && !isOwn) database.exec(isOne ? "BEGIN IMMEDIATE" : "BEGIN");
     const run = new ScriptRun(order, file, emit);
     let isComplete = true;
-    for (const statement of statements) {
-      isComplete = await run.run(statement);
+    for (const [index, statement] of statements.entries()) {
+      isComplete = await run.run(statement, order.expectChanges?.[index] ?? null);
       if (!isComplete) break;
     }
     const notes: string[] = [];
@@ -75,8 +75,8 @@ class ScriptRun {
     this.#emit = emit;
   }
 
-  /** False when it failed. */
-  async run(statement: SqlStatement): Promise<boolean> {
+  /** False when it failed, or changed another number of rows than was expected. */
+  async run(statement: SqlStatement, expected: number | null): Promise<boolean> {
     const began = performance.now();
     let found: Found = { truncated: false, changes: 0, note: null, digest: null };
     let error: SqlProblem | null = null;
@@ -87,6 +87,8 @@ class ScriptRun {
       await this.#emit({ kind: "statement", start: statement.start, end: statement.end, columns });
       isTold = true;
       found = columns === null ? { ...found, changes: compiled.run().changes } : await this.#read(compiled, this.#text(statement));
+      if (expected !== null && found.changes !== expected)
+        throw new Refused(`It changed ${found.changes} rows, and ${expected} were expected`);
     } catch (failure) {
       error = this.#problem(statement, failure);
       if (!isTold) await this.#emit({ kind: "statement", start: statement.start, end: statement.end, columns: null });

@@ -8,5 +8,6 @@ export type PhasedWork = Work & { readonly phase?: ((name: string) => void) | un
 /** Lets the event loop turn, then throws `cancelled` when somebody asked for that. */
 export async function breathe(work: Work): Promise<void> {
   await nextTurn();
+  await work.giveWay?.();
   if (work.signal?.aborted) throw new EngineError("cancelled", "Cancelled", { untouched: "Nothing was changed." });
 }

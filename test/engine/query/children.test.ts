@@ -18,6 +18,7 @@ function order(path: string, sql: string, more: Partial<ScriptOrder> = {}): Scri
     rowsMax: null,
     charsMax: null,
     valueBytesMax: 1000,
+    expectChanges: null,
     withDigest: false,
     ...more,
   };

@@ -82,6 +82,29 @@ test("DATA-1: pages of every kind of table hold all its rows in order, forwards 
   expect(await failure(store.dataRows({ ...MAIN, table: "nothing" }))).toMatchObject({ code: "bad-argument" });
 });
 
+test("DATA-8: the page at the end of a table, and those before it, hold the last rows of its order", async () => {
+  const store = await storeOf(`
+    CREATE TABLE t(id INTEGER PRIMARY KEY, n); INSERT INTO t SELECT value, value % 3 FROM json_each('[1,2,3,4,5,6,7,8]') WHERE value > 0;
+    CREATE VIEW v AS SELECT id FROM t ORDER BY id; CREATE TABLE e(a);
+  `);
+  for (const [table, order] of [
+    ["t", {}],
+    ["v", {}],
+    ["t", { order: { column: "n", descending: true } }],
+  ] as const) {
+    const forwards = await pageThrough(store, table, order);
+    const last = await store.dataRows({ ...MAIN, table, ...order, last: true, limit: 3 });
+    expect(last).toMatchObject({ rows: forwards.slice(-3), next: null });
+    const before = await store.dataRows({ ...MAIN, table, ...order, before: last.previous ?? "", limit: 3 });
+    expect(before.rows).toEqual(forwards.slice(-6, -3));
+    const start = await store.dataRows({ ...MAIN, table, ...order, before: before.previous ?? "", limit: 3 });
+    expect(start).toMatchObject({ rows: forwards.slice(0, 2), previous: null });
+  }
+  expect(await store.dataRows({ ...MAIN, table: "t", last: true, limit: 20 })).toMatchObject({ previous: null, next: null });
+  expect(await store.dataRows({ ...MAIN, table: "e", last: true })).toMatchObject({ rows: [], previous: null, next: null });
+  expect(await failure(store.dataRows({ ...MAIN, table: "t", last: true, after: "[1]" }))).toMatchObject({ code: "bad-argument" });
+});
+
 test("DATA-2: rows come in the order of any column, values of every type and NULL among them", async () => {
   const store = await storeOf(`CREATE TABLE t(id INTEGER PRIMARY KEY, v);
     INSERT INTO t(v) VALUES (3), (NULL), ('b'), (x'01'), (1.5), (NULL), ('b'), (3), (NULL), (-9223372036854775808), (9223372036854775807), ('a');

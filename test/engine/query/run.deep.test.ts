@@ -109,6 +109,19 @@ test("SQL-6: a script is one transaction, unless it has transactions of its own"
   expect(query(main, "PRAGMA user_version")).toEqual([[7]]);
 });
 
+test("SQL-18: a statement that changes another number of rows than was expected fails, and nothing takes effect", async () => {
+  const { store, main } = await makeShop();
+  const sql = "UPDATE notes SET text = 'new' WHERE id = 1; DELETE FROM notes WHERE id = 1000; DELETE FROM notes WHERE id = 2";
+  const view = await run(store, sql, { write: true, expectChanges: [1, 1, 1] });
+  expect(view).toMatchObject({ isComplete: false, changes: 0, transaction: "one" });
+  expect(view.statements.map(({ error }) => error?.message ?? null)).toEqual([null, "It changed 0 rows, and 1 were expected"]);
+  expect(query(main, "SELECT count(*) FROM notes WHERE text = 'new' OR id = 2")).toEqual([[1]]);
+  expect(await run(store, sql, { write: true, expectChanges: [1, 0, 1] })).toMatchObject({ isComplete: true, changes: 2 });
+  expect(await failure(run(store, sql, { write: true, expectChanges: [1] }))).toMatchObject({ code: "bad-argument" });
+  const own = run(store, "BEGIN; DELETE FROM notes", { write: true, expectChanges: [0, 98] });
+  expect(await failure(own)).toMatchObject({ code: "bad-argument" });
+});
+
 test.each([
   "ATTACH '/tmp/other.db' AS o",
   "/* hidden */ attach database ':memory:' as o",
