@@ -1,0 +1,68 @@
+/** What the checkpoints of opened branches cost: asked for when a branch is opened, and again after each measurement. */
+import type { ErrorView } from "#shared/error-codes.ts";
+import type { BranchUsageView, CheckpointUsageRow, UsageRow } from "#shared/usage-views.ts";
+import type { Api } from "../api/api.ts";
+import { toErrorView } from "../api/api-error.ts";
+import { createStore, useStore } from "../external-store.ts";
+import { usageKey } from "./usage-state.ts";
+
+/** Opened branches that are asked for again by themselves; more keep what they show until they are opened anew. */
+const REFRESHED_MAX = 16;
+
+export interface CheckpointCosts {
+  /** The measurement that they belong to. */
+  readonly measuredAt: number;
+  readonly checkpoints: readonly CheckpointUsageRow[];
+  readonly error: ErrorView | null;
+}
+
+interface CheckpointState {
+  readonly costs: ReadonlyMap<string, CheckpointCosts>;
+}
+
+const checkpointState = createStore<CheckpointState>({ costs: new Map() });
+let generation = 0;
+const asked = new Map<string, number>();
+
+export function useCheckpoints(): ReadonlyMap<string, CheckpointCosts> {
+  return useStore(checkpointState, (state) => state.costs);
+}
+
+/** Asks for those of `rows` whose figures are older than `measuredAt`, one after the other. */
+export async function loadCheckpoints(api: Api, rows: readonly UsageRow[], measuredAt: number): Promise<void> {
+  const mine = generation;
+  const due = rows.filter((row, index) => {
+    const last = asked.get(usageKey(row));
+    return last === undefined || (index < REFRESHED_MAX && last < measuredAt);
+  });
+  for (const row of due) asked.set(usageKey(row), measuredAt);
+  for (const row of due) {
+    let answer: BranchUsageView | null = null;
+    let error: ErrorView | null = null;
+    try {
+      answer = await api.request("usage.branch", { database: row.database, branch: row.branch });
+    } catch (thrown) {
+      error = toErrorView(thrown);
+    }
+    if (mine !== generation) return;
+    checkpointState.set(({ costs }) => ({
+      costs: new Map(costs).set(usageKey(row), {
+        measuredAt,
+        checkpoints: answer?.checkpoints ?? costs.get(usageKey(row))?.checkpoints ?? [],
+        error,
+      }),
+    }));
+  }
+}
+
+/** Asks again for one that failed. */
+export function retryCheckpoints(api: Api, row: UsageRow, measuredAt: number): void {
+  asked.delete(usageKey(row));
+  void loadCheckpoints(api, [row], measuredAt);
+}
+
+export function resetCheckpoints(): void {
+  generation += 1;
+  asked.clear();
+  checkpointState.set({ costs: new Map() });
+}
