@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "electron-vite";
+import { groupModules, programBundles } from "./build/program-bundles.ts";
 
 const at = (path: string) => resolve(import.meta.dirname, path);
 
@@ -20,16 +21,32 @@ const PROGRAMS = {
   lib: "src-main/engine/store.ts",
 };
 
+const ENTRIES = {
+  hosts: [at(PROGRAMS.electron), at(PROGRAMS.web)],
+  engine: at(PROGRAMS.lib),
+  children: [at(PROGRAMS.keeper), at(PROGRAMS["query-child"])],
+  commands: at("src-main/cli/program.ts"),
+};
+
 export default defineConfig({
   main: {
+    plugins: [programBundles()],
     build: {
       sourcemap: true,
       rolldownOptions: {
         input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, path]) => [name, at(path)])),
         // pg asks for its native client only when told to.
         external: [/\.node$/, "pg-native"],
-        // Flat, because workers and children are looked for beside the file that starts them.
-        output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+        // The library is what its entry exports, whatever else stands in the same file.
+        preserveEntrySignatures: "strict",
+        output: {
+          format: "cjs",
+          // Flat, because workers and children are looked for beside the file that starts them.
+          entryFileNames: "[name].js",
+          chunkFileNames: "[name]-[hash].js",
+          minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: true },
+          codeSplitting: groupModules(ENTRIES),
+        },
       },
     },
   },

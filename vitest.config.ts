@@ -1,3 +1,4 @@
+import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
@@ -32,7 +33,7 @@ export default defineConfig({
         },
       },
       {
-        plugins: [react()],
+        plugins: [react(), tailwindcss()],
         // Found while tests run, a dependency would be bundled anew and React loaded twice.
         optimizeDeps: {
           include: [
@@ -45,6 +46,7 @@ export default defineConfig({
             "radix-ui",
             "lucide-react",
             "cmdk",
+            "d3-hierarchy",
             "recharts",
             "valibot",
           ],
@@ -56,6 +58,7 @@ export default defineConfig({
             enabled: true,
             headless: true,
             screenshotFailures: false,
+            viewport: { width: 1440, height: 900 },
             provider: playwright({ launchOptions: chromium }),
             instances: [{ browser: "chromium" }],
           },

@@ -2,7 +2,7 @@
 import type { RequestOutput } from "#shared/contract.ts";
 import { createStore, useStore } from "./external-store.ts";
 
-export type ScreenName = "branches" | "history" | "diff" | "benchmarks" | "activity" | "trash" | "settings" | "import";
+export type ScreenName = "branches" | "history" | "diff" | "data" | "usage" | "benchmarks" | "activity" | "trash" | "settings" | "import";
 export type Theme = "system" | "light" | "dark";
 
 export type DialogState =

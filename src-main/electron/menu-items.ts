@@ -54,6 +54,7 @@ export const MENU_ITEMS: readonly { readonly label: string; readonly items: read
       line,
       { command: "branch.copy-path", label: "Copy Path" },
       { command: "branch.reveal", label: "Show in File Manager" },
+      { command: "branch.data", label: "Browse Data" },
       { command: "branch.history", label: "Show History" },
       line,
       { command: "branch.rename", label: "Rename", keys: "F2" },
@@ -68,6 +69,9 @@ export const MENU_ITEMS: readonly { readonly label: string; readonly items: read
     items: [
       { command: "view.branches", label: "Branches", keys: "CmdOrCtrl+1" },
       { command: "view.history", label: "History", keys: "CmdOrCtrl+2" },
+      { command: "view.diff", label: "Diff", keys: "CmdOrCtrl+3" },
+      { command: "view.data", label: "Data", keys: "CmdOrCtrl+4" },
+      { command: "view.usage", label: "Usage", keys: "CmdOrCtrl+5" },
       { command: "view.benchmarks", label: "Benchmarks", keys: "CmdOrCtrl+6" },
       { command: "view.activity", label: "Activity", keys: "CmdOrCtrl+7" },
       { command: "view.trash", label: "Trash", keys: "CmdOrCtrl+8" },

@@ -64,10 +64,8 @@ function endWithSignals(web: WebHost): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
 }
 
-try {
-  await main();
-} catch (error) {
+main().catch((error: unknown) => {
   const hint = error instanceof EngineError && error.hint ? `\n${error.hint}` : "";
   console.error(`coppice: ${error instanceof Error ? error.message : String(error)}${hint}`);
   process.exit(error instanceof EngineError ? ERROR_CODES[error.code].exit : 1);
-}
+});

@@ -33,26 +33,43 @@ export async function performOrReport<K extends VerbName>(api: Api, name: K, inp
 /** Requests of one act on many branches that are on their way at once; the store commits them together. */
 const PARALLEL_MAX = 32;
 
-/** One act on many objects: one toast, one Undo. Stops at the first failure and says how far it came. */
+export interface ManyOptions {
+  /** Called with how many are done, some of them at a time. */
+  readonly onProgress?: (done: number) => void;
+  /** Those that are on their way end, and no more are sent. */
+  readonly signal?: AbortSignal;
+}
+
+/** One act on many objects: one toast, one Undo. Stops at the first failure and says how far it came; answers what was done. */
 export async function performMany<K extends VerbName>(
   api: Api,
   name: K,
   inputs: readonly RequestInput<K>[],
   describe: (count: number) => string,
-): Promise<void> {
+  { onProgress, signal }: ManyOptions = {},
+): Promise<readonly RequestInput<K>[]> {
   const operations: number[] = [];
+  const done: RequestInput<K>[] = [];
   let failure: unknown = null;
   for (let from = 0; from < inputs.length && failure === null; from += PARALLEL_MAX) {
-    const answers = await Promise.allSettled(inputs.slice(from, from + PARALLEL_MAX).map((input) => api.request(name, input)));
-    for (const answer of answers) {
+    if (signal?.aborted) break;
+    const part = inputs.slice(from, from + PARALLEL_MAX);
+    const answers = await Promise.allSettled(part.map((input) => api.request(name, input)));
+    for (const [index, answer] of answers.entries()) {
+      const input = part[index];
       if (answer.status === "rejected") failure ??= answer.reason;
-      else if ((answer.value as VerbResult).operation) operations.push((answer.value as VerbResult).operation?.id ?? 0);
+      else if (input !== undefined && (answer.value as VerbResult).operation) {
+        operations.push((answer.value as VerbResult).operation?.id ?? 0);
+        done.push(input);
+      }
     }
+    onProgress?.(done.length);
   }
   if (failure !== null) showError(toErrorView(failure), null);
   if (operations.length > 0) {
     showToast({ text: describe(operations.length), tone: "plain", action: { label: "Undo", run: () => void undoMany(api, operations) } });
   }
+  return done;
 }
 
 async function undoMany(api: Api, operations: readonly number[]): Promise<void> {

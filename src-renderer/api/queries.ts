@@ -47,21 +47,44 @@ export function useRequest<K extends RequestName>(
   });
 }
 
-/** Groups of requests whose answers change when the store does. `app.*` and reports (doctor, verify, inspect) do not. */
+/**
+ * Groups of requests whose answers change when the store does. `app.*` and reports (doctor, verify, inspect) do not; what
+ * was measured (`usage.*`) follows at a pace of its own.
+ */
 const STORE_READS = new Set<RequestName>([
   "store.status",
-  "store.usage",
   "database.list",
   "branch.get",
   "branch.history",
   "trash.list",
   "operation.list",
   "operation.preview",
+  "data.schema",
 ]);
-const CHECKOUT_READS = new Set<RequestName>(["branch.get", "branch.history", "store.usage"]);
+const CHECKOUT_READS = new Set<RequestName>(["branch.get", "branch.history", "data.schema"]);
 
-function invalidate(client: QueryClient, names: ReadonlySet<RequestName>): void {
-  void client.invalidateQueries({ predicate: (query) => names.has(query.queryKey[0] as RequestName) });
+/** Reads that are under way, and whether the store moved since they were sent. */
+const underWay = new WeakMap<QueryClient, Map<RequestName, boolean>>();
+
+/**
+ * Reads anew what is on the screen. Of each request one round at a time: a store at work says several times a second that
+ * it moved, and a host that still answers would be asked faster than it can.
+ */
+function invalidate(client: QueryClient, names: Iterable<RequestName>): void {
+  const rounds = underWay.get(client) ?? new Map<RequestName, boolean>();
+  underWay.set(client, rounds);
+  for (const name of names) {
+    if (rounds.has(name)) {
+      rounds.set(name, true);
+      continue;
+    }
+    rounds.set(name, false);
+    void client.invalidateQueries({ predicate: (query) => query.queryKey[0] === name }).finally(() => {
+      const moved = rounds.get(name) ?? false;
+      rounds.delete(name);
+      if (moved) invalidate(client, [name]);
+    });
+  }
 }
 
 /** One running job list in the cache, kept current by events instead of asking again. */

@@ -8,7 +8,7 @@ import { copyText } from "../ui/copy.ts";
 import { Menu, type MenuEntry } from "../ui/menu.tsx";
 import { showError, showToast } from "../ui/toasts.ts";
 import { makePicture, type PictureTheme } from "./chart-picture.ts";
-import { saveFile } from "./save-file.ts";
+import { saveFile } from "../ui/save-file.ts";
 
 interface ExportMenuProps {
   readonly run: BenchRun | null;

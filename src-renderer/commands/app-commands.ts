@@ -8,9 +8,11 @@ import {
   History,
   Keyboard,
   ListTree,
+  PieChart,
   Redo2,
   Rows3,
   Settings,
+  Table2,
   Trash2,
   Undo2,
 } from "lucide-react";
@@ -95,7 +97,8 @@ export const APP_COMMANDS: readonly Command[] = [
   screenCommand("branches", "Branches", GitBranch, 1),
   screenCommand("history", "History", History, 2),
   screenCommand("diff", "Diff", GitCompareArrows, 3),
-  // 4 and 5 are kept for the screens between these in the rail.
+  screenCommand("data", "Data", Table2, 4),
+  screenCommand("usage", "Usage", PieChart, 5),
   screenCommand("benchmarks", "Benchmarks", Gauge, 6),
   screenCommand("activity", "Activity", Activity, 7),
   screenCommand("trash", "Trash", Trash2, 8),

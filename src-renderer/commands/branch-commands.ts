@@ -8,11 +8,13 @@ import {
   GitCompareArrows,
   GitFork,
   History,
+  Layers,
   Lock,
   LockOpen,
   Pencil,
   RotateCcw,
   SquareTerminal,
+  Table2,
   Tag,
   Timer,
   Trash2,
@@ -23,6 +25,8 @@ import { openDialog, selectBranches, showScreen } from "../app-state.ts";
 import { branchList, mergeBranches } from "../branches/branch-list.ts";
 import { branchKey } from "../branches/rows.ts";
 import { changeBranchesView } from "../branches/branches-view.ts";
+import { openData, placeOf } from "../data/data-session.ts";
+import { openAcross } from "../data/across-session.ts";
 import { openDiffOf, openDiffOfBranch } from "../diff/diff-session.ts";
 import { unsavedChanges } from "../diff/side-text.ts";
 import { copyText } from "../ui/copy.ts";
@@ -182,6 +186,15 @@ export const BRANCH_COMMANDS: readonly Command[] = [
       return openDiffOf(api, left, right);
     }),
   },
+  {
+    id: "branch.query",
+    title: ({ selected }) => (selected.length > 1 ? `Query these ${selected.length} branches…` : "Query several branches…"),
+    icon: Layers,
+    menu: "branch",
+    group: 1,
+    when: many,
+    run: ({ selected }) => openAcross(selected.map((branch) => branch.name)),
+  },
   { id: "branch.copy-path", title: "Open: copy path", icon: Clipboard, menu: "branch", group: 2, when: one, run: forOne(copyPath) },
   {
     id: "branch.copy-command",
@@ -200,6 +213,15 @@ export const BRANCH_COMMANDS: readonly Command[] = [
     group: 2,
     when: (context) => one(context) && context.app.hello?.host === "electron",
     run: forOne(reveal),
+  },
+  {
+    id: "branch.data",
+    title: "Browse data",
+    icon: Table2,
+    menu: "branch",
+    group: 2,
+    when: one,
+    run: forOne((branch) => openData(placeOf(branch))),
   },
   { id: "branch.history", title: "Show history", icon: History, menu: "branch", group: 2, when: one, run: () => showScreen("history") },
   {

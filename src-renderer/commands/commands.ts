@@ -3,9 +3,10 @@ import type { MenuEntry } from "../ui/menu.tsx";
 import { APP_COMMANDS } from "./app-commands.ts";
 import { BRANCH_COMMANDS } from "./branch-commands.ts";
 import { RUN_COMMANDS } from "./run-commands.ts";
+import { SQL_COMMANDS } from "./sql-commands.ts";
 import { createContext, isEnabled, titleOf, type Command, type CommandContext, type MenuName } from "./command.ts";
 
-export const COMMANDS: readonly Command[] = [...APP_COMMANDS, ...BRANCH_COMMANDS, ...RUN_COMMANDS];
+export const COMMANDS: readonly Command[] = [...APP_COMMANDS, ...BRANCH_COMMANDS, ...RUN_COMMANDS, ...SQL_COMMANDS];
 
 const BY_ID = new Map(COMMANDS.map((command) => [command.id, command]));
 

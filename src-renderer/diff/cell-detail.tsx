@@ -6,7 +6,7 @@ import { copyText } from "../ui/copy.ts";
 import { cx } from "../ui/cx.ts";
 import { useDiff } from "./diff-session.ts";
 import { sideText } from "./side-text.ts";
-import { fullText, typeName, valueBytes, valuesOf, valueText } from "./value-text.ts";
+import { fullText, typeName, valueBytes, valuesOf, valueText } from "../ui/value-text.ts";
 import type { VisibleColumn } from "./visible-columns.ts";
 
 /** The value with the keyboard, whole, as it was and as it is. */

@@ -69,10 +69,14 @@ function change(part: Partial<DiffSession>): void {
 /** Told apart by number: an answer that belongs to an older comparison is thrown away. */
 let generation = 0;
 
-/** Shows the Diff screen with these two; compares once both are given. */
-export async function openDiffOf(api: Api, left: DiffSideInput | null, right: DiffSideInput | null): Promise<void> {
+/**
+ * Shows the Diff screen with these two; compares once both are given. `table`: the one to show, null for the schema; left
+ * out, the first that differs.
+ */
+export async function openDiffOf(api: Api, left: DiffSideInput | null, right: DiffSideInput | null, table?: string | null): Promise<void> {
   showScreen("diff");
-  await compare(api, left, right);
+  if (table === null) showTab("schema");
+  await compare(api, left, right, table);
 }
 
 /** What a branch changed since it was forked, its file included. The list may not know yet what its file holds: it is looked at. */
@@ -88,7 +92,12 @@ export async function openDiffOfBranch(api: Api, branch: BranchView): Promise<vo
 }
 
 /** "Left" is what was, "right" is what is. The comparison that was open is closed. */
-export async function compare(api: Api, left: DiffSideInput | null, right: DiffSideInput | null): Promise<void> {
+export async function compare(
+  api: Api,
+  left: DiffSideInput | null,
+  right: DiffSideInput | null,
+  chosen: string | null = null,
+): Promise<void> {
   const mine = forget(api);
   diffSession.set({ ...diffSession.get(), ...NOTHING_OPEN, left, right, phase: left && right ? "opening" : "idle" });
   if (!left || !right) return;
@@ -99,8 +108,11 @@ export async function compare(api: Api, left: DiffSideInput | null, right: DiffS
       await api.request("diff.close", { id: view.id });
       return;
     }
-    const table = view.tables[0]?.name ?? null;
-    change({ phase: "open", view, table, elapsedMs: performance.now() - start, ...(table === null ? { tab: "schema" } : {}) });
+    // The states may have moved on since somebody saw that the table differs.
+    const isThere = chosen !== null && view.tables.some(({ name, owner }) => name === chosen || owner === chosen);
+    const table = isThere ? chosen : (view.tables[0]?.name ?? null);
+    const tab = table === null ? "schema" : isThere ? "rows" : diffSession.get().tab;
+    change({ phase: "open", view, table, isChosen: isThere, tab, elapsedMs: performance.now() - start });
     await count(api, mine, view.id);
   } catch (error) {
     if (mine !== generation) return;

@@ -7,7 +7,7 @@ import { cx } from "../ui/cx.ts";
 import { formatPlural } from "../ui/format.ts";
 import { CellDetail } from "./cell-detail.tsx";
 import { toggleAllColumns } from "./diff-session.ts";
-import { fullText, valuesOf, valueText } from "./value-text.ts";
+import { fullText, valuesOf, valueText } from "../ui/value-text.ts";
 import type { VisibleColumn } from "./visible-columns.ts";
 
 const ROW_PX = 24;

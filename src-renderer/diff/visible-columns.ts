@@ -1,5 +1,5 @@
 import type { DiffColumnView, RowChangeView } from "#shared/diff-views.ts";
-import { valuesOf, valueText } from "./value-text.ts";
+import { valuesOf, valueText } from "../ui/value-text.ts";
 
 /** Columns shown beside the key when little changed, so that a row can be recognised. */
 const CONTEXT_COLUMNS = 5;

@@ -62,8 +62,9 @@ export function FirstRunScreen() {
         const report = await api.request("store.repair", { spec: folder });
         await openStore(api, "store.open", { spec: folder });
         const { problems, repaired, databases } = report;
+        const made = databases.length > 0 ? `${formatPlural(databases.length, "database")} in a new catalog` : "the store is empty";
         showToast({
-          text: repaired ? `Repaired: ${formatPlural(databases.length, "database")} in a new catalog` : "The catalog is sound",
+          text: repaired ? `Repaired: ${made}` : "The catalog is sound",
           detail: problems.length > 0 ? problems.map(({ object, problem }) => `${object}: ${problem}`).join("\n") : null,
           tone: problems.length > 0 ? "warn" : "plain",
         });

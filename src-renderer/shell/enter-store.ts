@@ -2,10 +2,13 @@ import type { RequestInput } from "#shared/contract.ts";
 import type { StoreView } from "#shared/views.ts";
 import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
+import { resetChangeCounts } from "../api/change-counts.ts";
 import { appState, selectDatabase, setHello, showScreen } from "../app-state.ts";
 import { resetBranchesView } from "../branches/branches-view.ts";
+import { resetData } from "../data/reset-data.ts";
 import { resetDiff } from "../diff/diff-session.ts";
 import { showError } from "../ui/toasts.ts";
+import { resetUsage } from "../usage/usage-measure.ts";
 
 type OpenRequest = "store.open" | "store.create" | "store.demo";
 
@@ -22,6 +25,9 @@ async function showStore(api: Api): Promise<void> {
   selectDatabase(null);
   resetBranchesView();
   resetDiff();
+  resetChangeCounts();
+  resetUsage();
+  resetData();
   setHello(hello);
   if (hello.store) await chooseDatabase(api, null);
 }

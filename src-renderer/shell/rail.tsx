@@ -6,8 +6,10 @@ import {
   GitBranch,
   GitCompareArrows,
   History,
+  PieChart,
   Plus,
   Settings,
+  Table2,
   Trash2,
   type LucideIcon,
 } from "lucide-react";
@@ -92,6 +94,8 @@ const SCREENS: readonly { readonly name: ScreenName; readonly label: string; rea
   { name: "branches", label: "Branches", icon: GitBranch },
   { name: "history", label: "History", icon: History },
   { name: "diff", label: "Diff", icon: GitCompareArrows },
+  { name: "data", label: "Data", icon: Table2 },
+  { name: "usage", label: "Usage", icon: PieChart },
   { name: "benchmarks", label: "Benchmarks", icon: Gauge },
   { name: "activity", label: "Activity", icon: Activity },
 ];
@@ -100,7 +104,7 @@ export function Rail() {
   const screen = useAppState((state) => state.screen);
   const database = useAppState((state) => state.database);
   const databases = useRequest("database.list", {}).data ?? [];
-  const trash = useRequest("trash.list", {}).data;
+  const trashed = useRequest("store.status", {}).data?.trashed ?? 0;
   const item = (name: ScreenName, label: string, icon: LucideIcon, aside?: ReactNode) => (
     <NavItem
       key={name}
@@ -139,7 +143,7 @@ export function Rail() {
         ))}
       </div>
       <div className="mt-auto flex flex-col gap-0.5">
-        {item("trash", "Trash", Trash2, trash && trash.length > 0 ? formatCount(trash.length) : null)}
+        {item("trash", "Trash", Trash2, trashed > 0 ? formatCount(trashed) : null)}
         {item("settings", "Settings", Settings)}
       </div>
     </nav>

@@ -10,11 +10,14 @@ import { benchLayout, benchView, changeBenchView, parseBenchLayout, type BenchLa
 import { branchList } from "../branches/branch-list.ts";
 import { branchesView, changeBranchesView } from "../branches/branches-view.ts";
 import { branchKey } from "../branches/rows.ts";
+import { acrossLayout, acrossSession, parseAcrossLayout, restoreAcross, type AcrossAsk } from "../data/across-session.ts";
+import { dataSession, parseDataLayout, type DataSession } from "../data/data-session.ts";
+import { parseSqlLayout, restoreSql, sqlLayout, sqlSession, type SqlLayout } from "../data/sql-session.ts";
 import { showError } from "../ui/toasts.ts";
 import { chooseDatabase } from "./enter-store.ts";
 
 const SAVE_AFTER_MS = 500;
-const SCREENS: readonly ScreenName[] = ["branches", "history", "diff", "benchmarks", "activity", "trash", "settings"];
+const SCREENS: readonly ScreenName[] = ["branches", "history", "diff", "data", "usage", "benchmarks", "activity", "trash", "settings"];
 
 interface Layout {
   /** Folder of the store that was open. */
@@ -26,6 +29,12 @@ interface Layout {
   readonly filter: string;
   /** What the Benchmarks screen is set to. */
   readonly bench: BenchLayout;
+  /** What the Data screen is about. */
+  readonly data: DataSession;
+  /** Scripts that are open, and what ran lately. */
+  readonly sql: SqlLayout;
+  /** What is put to many branches. */
+  readonly across: AcrossAsk;
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -46,6 +55,9 @@ export function parseLayout(text: string): Layout {
     mode: raw.mode === "flat" ? "flat" : "graph",
     filter: textOrNull(raw.filter) ?? "",
     bench: parseBenchLayout(raw.bench),
+    data: parseDataLayout(raw.data),
+    sql: parseSqlLayout(raw.sql),
+    across: parseAcrossLayout(raw.across),
   };
 }
 
@@ -60,6 +72,9 @@ function formatLayout(state: AppState): string {
     mode,
     filter,
     bench: benchLayout(benchView.get()),
+    data: dataSession.get(),
+    sql: sqlLayout(sqlSession.get()),
+    across: acrossLayout(acrossSession.get()),
   };
   return JSON.stringify(layout);
 }
@@ -72,7 +87,11 @@ export async function startSession(api: Api): Promise<void> {
   showScreen(layout.screen);
   changeBranchesView({ mode: layout.mode, filter: layout.filter });
   changeBenchView(layout.bench);
+  restoreSql(layout.sql);
+  restoreAcross(layout.across);
   const store = hello.store ?? (layout.store === null ? null : await reopenStore(api, layout.store));
+  // A state of another store than the one that was open is none.
+  dataSession.set(store && store.path === layout.store ? layout.data : { ...layout.data, place: null });
   if (store) {
     await chooseDatabase(api, layout.database);
     if (layout.branch !== null) await selectBranch(api, layout.branch);
@@ -124,7 +143,9 @@ export function keepSession(api: Api): () => void {
     clearTimeout(timer);
     timer = setTimeout(save, SAVE_AFTER_MS);
   };
-  const stops = [appState, branchesView, branchList, benchView].map((state) => state.subscribe(schedule));
+  const stops = [appState, branchesView, branchList, benchView, dataSession, sqlSession, acrossSession].map((state) =>
+    state.subscribe(schedule),
+  );
   return () => {
     clearTimeout(timer);
     for (const stop of stops) stop();

@@ -51,11 +51,14 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
   );
 }
 
-/** Where toasts appear: bottom centre, above the status bar. */
+/** Where toasts appear: bottom centre, above the status bar and above what a screen has docked there (`data-dock`). */
 export function Toaster() {
   const list = useStore(toasts, (state) => state.list);
   return (
-    <div aria-live="polite" className="pointer-events-none fixed inset-x-4 bottom-14 z-60 flex flex-col items-center gap-2">
+    <div
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-4 bottom-14 z-60 in-[:has([data-dock])]:bottom-28 flex flex-col items-center gap-2"
+    >
       {list.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />
       ))}

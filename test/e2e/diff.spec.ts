@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "./fixtures.ts";
-import { branchRow, copyPath, fork, openShop, readValue, runSql, toast } from "./steps.ts";
+import { branchRow, checkpoint, copyPath, fork, openShop, readValue, runSql, toast } from "./steps.ts";
 
 test("JOURNEY-4: a comparison shows what was deleted, and its CSV has as many rows as the badge says", async ({ startApp, folder }) => {
   const { page } = await openShop(folder, startApp);
@@ -58,4 +58,30 @@ test("DIFFVIEW-10: the exported script turns the left state into the right one",
   expect(readValue(main, "SELECT count(*) FROM orders")).toBe(150);
   expect(readValue(main, "SELECT group_concat(name) FROM pragma_table_info('orders')")).toBe("id,item,price,note");
   expect(readValue(main, "SELECT count(*) FROM big")).toBe(84);
+});
+
+test("CHANGES-10: what a branch and its versions changed is counted by itself, and each table opens the comparison", async ({
+  startApp,
+  folder,
+}) => {
+  const { page } = await openShop(folder, startApp);
+  await fork(page, "main", "try");
+  await expect(branchRow(page, "try")).toContainText("none");
+  const path = await copyPath(page, "try");
+  runSql(path, "DELETE FROM orders WHERE id <= 3; UPDATE orders SET price = 0 WHERE id > 190; CREATE TABLE notes (text)");
+  await checkpoint(page, "try", "cut");
+  await expect(branchRow(page, "try")).toContainText("−3~10§1");
+  runSql(path, "INSERT INTO notes VALUES ('a'), ('b')");
+  await checkpoint(page, "try", "noted");
+  await expect(branchRow(page, "try")).toContainText("+2−3~10§1");
+  await page.keyboard.press("ControlOrMeta+2");
+  const timeline = page.getByRole("grid", { name: "Versions of try" });
+  await expect(timeline.getByRole("row", { name: /noted/ })).toContainText("notes+2");
+  await expect(timeline.getByRole("row", { name: /cut/ })).toContainText("orders−3~10§1");
+  await timeline.getByRole("row", { name: /cut/ }).click();
+  await page
+    .getByRole("complementary", { name: "Version" })
+    .getByRole("button", { name: /^orders: 3 deleted, 10 changed/ })
+    .click();
+  await expect(page.getByRole("grid", { name: "Changed rows of orders" })).toBeVisible();
 });

@@ -29,6 +29,7 @@ export const FAULT_POINTS = [
   "pool:taken",
   "retire:moved",
   "gc:committed",
+  "gc:damage-removed",
   "gc:file-removed",
 ] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];

@@ -54,6 +54,15 @@ const SYNC_FOLDERS: readonly (readonly [name: string, path: RegExp])[] = [
   ["Syncthing", /^Syncthing$/i],
 ];
 
+/** Filesystems on which every block belongs to one file. */
+const NEVER_SHARING_TYPES: readonly string[] = ["ext2", "ext3", "ext4", "tmpfs", "f2fs", "vfat", "exfat"];
+
+/** False where two files cannot have a block in common, as far as the type of the filesystem tells. Touches no file. */
+export function mayShareBlocks(folder: string, disk: Disk): boolean {
+  const path = disk.realPath(folder);
+  return !NEVER_SHARING_TYPES.includes(findMountType(path, readMounts()) ?? readMagicType(path) ?? "");
+}
+
 /** `folder` exists. Makes and removes two small files in it; where it may not be written, nothing can be cloned. */
 export function inspectFilesystem(folder: string, ports: { readonly disk: Disk; readonly native: Native }): FilesystemReport {
   const path = ports.disk.realPath(folder);

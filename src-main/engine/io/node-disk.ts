@@ -47,7 +47,8 @@ export const nodeDisk: Disk = {
   setModified: (file, mtimeNs) => attemptOn("set the modification time of", file, () => setModified(file, mtimeNs)),
   setMode: (path, mode) => attempt("set the permissions of", path, () => fs.chmodSync(path, mode)),
   clone: (from, to, blocks = "share") => attempt("copy", `${from} to ${to}`, () => cloneFile(from, to, blocks)),
-  realPath: (path) => attempt("resolve", path, () => fs.realpathSync(path)),
+  // The one of libc: a quarter of what walking the path in JavaScript takes.
+  realPath: (path) => attempt("resolve", path, () => fs.realpathSync.native(path)),
   freeBytes: (path) =>
     attempt("ask for the free space of", path, () => {
       const { bavail, bsize } = fs.statfsSync(path);

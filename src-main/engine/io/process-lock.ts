@@ -42,8 +42,10 @@ export abstract class ProcessLock {
   /** Blocks this thread for up to `waitMs`; then throws `store-busy`, naming the holders. */
   acquire(waitMs: number, mode: LockMode = "exclusive"): void {
     assert(!this.#isHeld, "whoever holds a lock does not wait for it");
+    // Asked for without a clock first: nearly always it is free.
+    if (this.tryAcquire(mode)) return;
     const deadline = performance.now() + waitMs;
-    for (let tries = 0; !this.tryAcquire(mode); tries += 1) {
+    for (let tries = 1; !this.tryAcquire(mode); tries += 1) {
       if (performance.now() >= deadline) throw this.#busy(waitMs);
       if (tries >= SPIN_TRIES) pause(Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - SPIN_TRIES)) * (0.5 + Math.random() / 2));
     }

@@ -207,6 +207,7 @@ describe("the POSIX lock trap", () => {
        console.log(await files.hold(path, "write", 50).then(() => "held", (error) => error.code + " " + error.details.holders.some((holder) => holder.pid === process.pid)));
        console.log(await files.hold(path, "exclusive", 50).then(() => "held", (error) => error.code));
        files.check(path, fingerprint); files.sizes(path); files.holders(path);
+       await files.sharedPlaces([path]);
        tryOther();
        connection.exec("COMMIT");
        const held = await files.hold(path, "write", 1000);

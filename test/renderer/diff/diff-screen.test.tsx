@@ -3,7 +3,7 @@ import { page, userEvent } from "vitest/browser";
 import type { RowChangeView } from "#shared/diff-views.ts";
 import { selectBranches } from "../../../src-renderer/app-state.ts";
 import { pairLines } from "../../../src-renderer/diff/schema-pane.tsx";
-import { fullText, valueText } from "../../../src-renderer/diff/value-text.ts";
+import { fullText, valueText } from "../../../src-renderer/ui/value-text.ts";
 import { counts, diffHandlers, diffView } from "../support/diff-samples.ts";
 import { FakeFailure } from "../support/fake-api.ts";
 import { renderApp } from "../support/render-app.tsx";

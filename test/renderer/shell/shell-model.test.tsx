@@ -121,17 +121,17 @@ test("SHELL-5: a host of another contract version is refused", async () => {
 test("SHELL-6: an unreadable layout falls back part by part", () => {
   const bench = { suite: null, size: "quick", options: {}, folder: null, series: null };
   const standard = { store: null, screen: "branches", database: null, branch: null, mode: "graph", filter: "", bench };
-  expect(parseLayout("")).toEqual(standard);
-  expect(parseLayout("{")).toEqual(standard);
-  expect(parseLayout("null")).toEqual(standard);
-  expect(parseLayout('{"screen":"moon","database":7,"mode":"flat"}')).toEqual({ ...standard, mode: "flat" });
-  expect(parseLayout('{"store":"/s","branch":"try-a","filter":"is:leaf"}')).toEqual({
+  expect(parseLayout("")).toMatchObject(standard);
+  expect(parseLayout("{")).toMatchObject(standard);
+  expect(parseLayout("null")).toMatchObject(standard);
+  expect(parseLayout('{"screen":"moon","database":7,"mode":"flat"}')).toMatchObject({ ...standard, mode: "flat" });
+  expect(parseLayout('{"store":"/s","branch":"try-a","filter":"is:leaf"}')).toMatchObject({
     ...standard,
     store: "/s",
     branch: "try-a",
     filter: "is:leaf",
   });
-  expect(parseLayout('{"screen":"history","database":"shop"}')).toEqual({ ...standard, screen: "history", database: "shop" });
+  expect(parseLayout('{"screen":"history","database":"shop"}')).toMatchObject({ ...standard, screen: "history", database: "shop" });
 });
 
 test("SHELL-7: the palette ranks exact names, then beginnings, then the rest", () => {

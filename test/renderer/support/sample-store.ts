@@ -3,7 +3,7 @@ import { CONTRACT_VERSION } from "#shared/contract-version.ts";
 import type { RequestOutput } from "#shared/contract.ts";
 import type { BranchView, HistoryRow, OperationKind, OperationView } from "#shared/views.ts";
 import type { FakeHandlers } from "./fake-api.ts";
-import { branchView, databaseView, historyRow, importReport, operationView, storeView, trashView } from "./views.ts";
+import { branchView, changeCounts, databaseView, historyRow, importReport, operationView, storeView, trashView } from "./views.ts";
 
 export function helloView(rest: Partial<RequestOutput<"app.hello">> = {}): RequestOutput<"app.hello"> {
   return {
@@ -140,6 +140,7 @@ export function sampleHandlers(): FakeHandlers {
       versions: history.slice(offset, offset + limit),
       total: history.length,
     }),
+    "version.changes": ({ pairs }) => pairs.map(({ from, to }) => changeCounts(from ?? to - 1, to)),
     "trash.list": () => [
       trashView(1, { reason: "destroy" }),
       trashView(2, { reason: "expire", name: "agent/2026-11-29/refund-audit-03", purgeAt: Date.now() + 300_000 }),

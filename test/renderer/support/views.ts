@@ -1,4 +1,5 @@
 /** Example views for tests and pictures; every field can be overridden. */
+import type { ChangeCountsView } from "#shared/diff-views.ts";
 import type { BranchView, DatabaseView, HistoryRow, ImportReport, JobView, OperationView, StoreView, TrashView } from "#shared/views.ts";
 
 export const NOW = Date.UTC(2026, 10, 30, 12, 0, 0);
@@ -88,6 +89,26 @@ export function historyRow(number: number, rest: Partial<HistoryRow> = {}): Hist
     branch: "try-split",
     place: "ancestor",
     inherited: false,
+    ...rest,
+  };
+}
+
+export function changeCounts(from: number | null, to: number, rest: Partial<ChangeCountsView> = {}): ChangeCountsView {
+  const tables = [
+    { name: "orders", inserted: 212, deleted: 96, updated: 18_204 },
+    { name: "stock_moves", inserted: 0, deleted: 1_204, updated: 0 },
+  ];
+  return {
+    from,
+    to,
+    state: "known",
+    tables,
+    moreTables: 0,
+    inserted: 212,
+    deleted: 1_300,
+    updated: 18_204,
+    schemaChanges: 2,
+    problem: null,
     ...rest,
   };
 }
