@@ -4,7 +4,7 @@ import { CHROMIUM, type E2eOptions } from "./test/e2e/fixtures.ts";
 export default defineConfig<object, E2eOptions>({
   testDir: "test/e2e",
   outputDir: "out/e2e",
-  workers: 1,
+  workers: 2,
   timeout: 120_000,
   // The stand-in takes seconds to start on a busy machine; no test here is about speed.
   expect: { timeout: 30_000 },

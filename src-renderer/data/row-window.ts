@@ -63,6 +63,8 @@ export class RowWindow {
   /** Answers that belong to an older one are thrown away. */
   #generation = 0;
   #busy = false;
+  /** What is shown changed while rows were on their way. */
+  #isStale = false;
   /** The request under way: a sort of many rows may take its time, and is stopped when nobody waits for it any more. */
   #job: string | null = null;
 
@@ -116,6 +118,11 @@ export class RowWindow {
   /** The same rows again, as they are now; the place stays. Quiet: what is shown stays until the answer is here. */
   async reload(): Promise<void> {
     const { phase, rows } = this.state.get();
+    if (this.#busy) {
+      // What was asked for comes first: reading again in its place would lose it.
+      this.#isStale = true;
+      return;
+    }
     if (phase !== "ready") return this.open();
     const after = this.#pages[0]?.previous ?? null;
     const isFirst = after === null;
@@ -134,6 +141,8 @@ export class RowWindow {
   /** Nobody looks any more. */
   close(): void {
     this.#generation += 1;
+    this.#busy = false;
+    this.#isStale = false;
     this.#stop();
   }
 
@@ -179,6 +188,10 @@ export class RowWindow {
       if (mine === this.#generation) {
         this.#busy = false;
         this.#job = null;
+        if (this.#isStale) {
+          this.#isStale = false;
+          void this.reload();
+        }
       }
     }
   }

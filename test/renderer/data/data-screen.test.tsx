@@ -130,6 +130,28 @@ test("DATAVIEW-6: what somebody else wrote is shown, and the place stays", async
   expect(grid().element().getAttribute("aria-activedescendant")).toBe(focused);
 });
 
+test("DATAVIEW-6: what was asked for is not lost when somebody else writes meanwhile", async () => {
+  const rows = itemRows(1_000);
+  const answers = dataHandlers(rows)["data.rows"];
+  if (!answers) throw new Error("no rows to give");
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const api = await showData(rows, {
+    "data.rows": async (input) => {
+      if (input.last) await held;
+      return answers(input);
+    },
+  });
+  await page.getByRole("button", { name: "Last rows" }).click();
+  await expect.poll(() => api.inputsOf("data.rows").some(({ last }) => last)).toBe(true);
+  api.emit({ type: "checkouts-changed", database: "shop", branches: ["try-split", "main"] });
+  await new Promise((done) => setTimeout(done, 300));
+  const before = api.inputsOf("data.rows").length;
+  release();
+  await expect.element(row(/item 1000/)).toBeVisible();
+  await expect.poll(() => api.inputsOf("data.rows").length).toBeGreaterThan(before);
+});
+
 test("DATAVIEW-7: views, earlier states and tables without a key are read-only, and it is said why", async () => {
   await showData();
   await tables().getByText("totals").click();
