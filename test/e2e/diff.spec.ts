@@ -35,6 +35,34 @@ test("JOURNEY-4: a comparison shows what was deleted, and its CSV has as many ro
   expect(lines).toHaveLength(51);
 });
 
+test("JOURNEY-10: a huge comparison is stopped with Esc, says that it is partial, and goes on when asked", async ({ startApp, folder }) => {
+  const { page } = await openShop(folder, startApp);
+  await fork(page, "main", "huge");
+  runSql(
+    await copyPath(page, "huge"),
+    "WITH RECURSIVE n(i) AS (SELECT 201 UNION ALL SELECT i + 1 FROM n WHERE i < 1000200) INSERT INTO orders SELECT i, 'item ' || i, i FROM n",
+  );
+  await branchRow(page, "huge").click();
+  await page.keyboard.press("ControlOrMeta+D");
+  const diff = page.getByRole("region", { name: "Diff" });
+  await expect(diff.getByText(/counting, 0 of 1/)).toBeVisible();
+  const orders = diff.getByRole("grid", { name: "Tables that differ" }).getByRole("row", { name: /orders/ });
+  await expect(orders).toContainText(/\+\d/);
+  await page.keyboard.press("Escape");
+  await expect(diff.getByText("Partial: counting was stopped")).toBeVisible();
+  const counted = await orders.textContent();
+  expect(counted).not.toContain("1,000,000");
+  // Nothing goes on behind it: the count stands, no job runs, and other things are answered.
+  await expect(page.getByRole("contentinfo")).not.toContainText("Count what differs");
+  await page.keyboard.press("ControlOrMeta+2");
+  await expect(page.getByRole("region", { name: "History" })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+3");
+  expect(await orders.textContent()).toBe(counted);
+  await diff.getByRole("button", { name: "Go on" }).click();
+  await expect(orders).toContainText("+1,000,000");
+  await expect(diff.getByText(/1 of 1 table differ/)).toBeVisible();
+});
+
 test("DIFFVIEW-10: the exported script turns the left state into the right one", async ({ startApp, folder }) => {
   const { page } = await openShop(folder, startApp);
   const main = await copyPath(page, "main");
