@@ -2,6 +2,7 @@
  * The filter language of branch lists: `is:leaf is:unsaved status:pass age:>7d ttl:<1h name:fix/* text`. Terms are joined
  * by "and"; a leading `-` negates one. The Branches screen and `ls --filter` share it.
  */
+import { compileNamePattern, type NamePattern } from "./name-pattern.ts";
 import { parseDuration } from "./units.ts";
 import type { BranchView } from "./views.ts";
 
@@ -14,7 +15,7 @@ type Term = { readonly negated: boolean } & (
   | { readonly kind: "status"; readonly status: string }
   | { readonly kind: "age" | "ttl"; readonly compare: Compare; readonly ms: number }
   | { readonly kind: "no-ttl" }
-  | { readonly kind: "name"; readonly pattern: RegExp }
+  | { readonly kind: "name"; readonly pattern: NamePattern }
   | { readonly kind: "text"; readonly text: string }
 );
 
@@ -55,7 +56,7 @@ function parseTerm(word: string, negated: boolean): Term | string {
     case "status":
       return value === "" ? `"status:" needs a word, e.g. status:pass` : { kind: "status", status: value, negated };
     case "name":
-      return value === "" ? `"name:" needs a name, e.g. name:fix/*` : { kind: "name", pattern: compileGlob(value), negated };
+      return value === "" ? `"name:" needs a name, e.g. name:fix/*` : { kind: "name", pattern: findNames(value), negated };
     case "age":
     case "ttl": {
       if (key === "ttl" && value === "none") return { kind: "no-ttl", negated };
@@ -68,10 +69,9 @@ function parseTerm(word: string, negated: boolean): Term | string {
   }
 }
 
-/** `*` stands for any characters; without one, the name must contain the text. */
-function compileGlob(glob: string): RegExp {
-  const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(parts.length === 1 ? parts.join("") : `^${parts.join(".*")}$`);
+/** Without a star, the name must contain the text. */
+function findNames(text: string): NamePattern {
+  return text.includes("*") ? compileNamePattern(text) : { test: (name) => name.includes(text) };
 }
 
 export function matchesBranch(filter: BranchFilter, branch: BranchView, context: FilterContext): boolean {

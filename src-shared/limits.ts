@@ -114,7 +114,7 @@ export const LIMITS = {
   dataFiltersMax: 64,
   /** Rows that can be counted off in a table without a key. */
   dataOffsetMax: 1_000_000,
-  /** Characters of a schema that is listed: columns are left out beyond the first, then tables. */
+  /** Characters of a schema that is listed: columns and SQL of tables are left out first, then indexes and triggers, then tables. */
   dataSchemaCharsMax: 3 * 1024 * 1024,
   /** Processes that run SQL, besides one for each processor; one that has been idle for so long ends. */
   queryChildrenExtra: 1,

@@ -46,7 +46,7 @@ export interface DataKeyView {
 export interface DataTableView {
   readonly name: string;
   readonly kind: "table" | "virtual" | "shadow" | "view";
-  /** Null for SQLite's own. */
+  /** Null for SQLite's own, and where there were too many to list (ask with `table`). */
   readonly sql: string | null;
   readonly isStrict: boolean;
   readonly withoutRowid: boolean;

@@ -1,4 +1,7 @@
-/** Values and names as SQL that SQLite reads as exactly these. */
+/**
+ * Values and names as SQL that SQLite reads as exactly these, where there is no SQLite to ask. Scripts of comparisons and
+ * exports find shorter texts by asking it: `diff/sql-literal.ts`.
+ */
 import type { DiffValue } from "./diff-views.ts";
 
 const INTEGER_MIN = -(2n ** 63n);
@@ -8,6 +11,7 @@ const SAFE_EXPONENT = 22;
 /** Powers of two up to this one are integers of SQLite. */
 const FACTOR_BITS = 62;
 
+/** A name as SQL takes it, whatever is in it. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -75,6 +75,11 @@ export function parseTtlOrNone(text: string): number | "none" {
   return text === "none" ? "none" : parseTtl(text);
 }
 
+/** An option that can be given several times. */
+export function collectWords(word: string, before: readonly string[] = []): string[] {
+  return [...before, word];
+}
+
 /** Repeatable `KEY=VALUE`; the last of a key wins. */
 export function collectMeta(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const equals = text.indexOf("=");

@@ -4,7 +4,7 @@ import { matchesBranch, parentIds, parseBranchFilter, type BranchFilter } from "
 import { formatBytes, formatDuration } from "#shared/units.ts";
 import type { BranchView, CreateResult, DatabaseView } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import type { Store } from "#engine/store-api.ts";
+import { allBranches } from "./all-branches.ts";
 import { parseDatabaseName } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
 import { formatAgo, formatCount, formatTable } from "./table.ts";
@@ -61,20 +61,6 @@ async function listBranches(cli: Cli, database: string, filter: BranchFilter | u
   const shown = filter ? branches.filter((branch) => matchesBranch(filter, branch, context)) : branches;
   cli.terminal.result({ branches: shown, total, lastOperation }, showBranches(shown, cli.terminal));
   if (filter) cli.terminal.note(`${formatCount(shown.length)} of ${formatCount(total)} branches`);
-}
-
-/** Page by page; a filter needs them all. */
-async function allBranches(
-  store: Store,
-  database: string,
-): Promise<{ branches: readonly BranchView[]; total: number; lastOperation: number }> {
-  const branches: BranchView[] = [];
-  for (;;) {
-    const page = await store.branches({ database, after: branches.at(-1)?.id });
-    branches.push(...page.branches);
-    if (page.branches.length === 0 || branches.length >= page.total)
-      return { branches, total: page.total, lastOperation: page.lastOperation };
-  }
 }
 
 function showDatabases(databases: readonly DatabaseView[], terminal: Terminal): string {

@@ -1,5 +1,6 @@
 import { alignResults, type AlignedResult, type Alignment } from "#shared/query-compare.ts";
 import { LIMITS } from "#shared/limits.ts";
+import { exampleOfPattern } from "#shared/name-pattern.ts";
 import type { AcrossResultView, AcrossTargetView, DataValue } from "#shared/query-views.ts";
 import { csvLine, isNumber } from "#shared/row-text.ts";
 import { nameProblem } from "#shared/ids.ts";
@@ -54,7 +55,7 @@ export async function queryAcross(cli: Cli, sql: string, options: AcrossOptions)
 function parsePatterns(words: readonly string[]): Asked {
   const parsed = words.map((word) => {
     const [database = "", pattern = "*", at, ...rest] = word.split("@");
-    const problem = nameProblem("database", database) ?? nameProblem("branch", pattern.replace(/[*?]+/g, "x"));
+    const problem = nameProblem("database", database) ?? nameProblem("branch", exampleOfPattern(pattern));
     if (problem !== null || rest.length > 0)
       throw new EngineError("bad-target", `"${word}": ${problem ?? "too many '@'"}`, { hint: "Write DB@PATTERN, e.g. 'shop@attempt-*'" });
     return { database, pattern, at: at === undefined ? undefined : parseMoment(at) };

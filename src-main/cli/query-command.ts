@@ -5,7 +5,7 @@ import type { DataValue, SqlProblem } from "#shared/query-views.ts";
 import { csvLine } from "#shared/row-text.ts";
 import type { Store } from "#engine/store-api.ts";
 import { EngineError } from "#engine/io/errors.ts";
-import { parseCount, parseState, parseTime, type StateTarget } from "./arguments.ts";
+import { collectWords, parseCount, parseState, parseTime, type StateTarget } from "./arguments.ts";
 import type { Cli, LongWork } from "./cli.ts";
 import { queryAcross } from "./query-across.ts";
 import { rowTable } from "./query-table.ts";
@@ -32,7 +32,7 @@ export function addQueryCommand(program: Command, cli: () => Cli): void {
     .description("run SQL on a branch or an earlier state of it, or with --on one query on many: read-only unless --write is given")
     .usage("<target> <sql> [options]\n       coppice query --on <pattern> <sql> [options]")
     .argument("<words...>", "DB[@BRANCH[@AT]] and the SQL; - reads it from standard input")
-    .option("--on <pattern>", "DB@PATTERN[@AT], e.g. 'shop@attempt-*': all branches named so; can be given several times", collect)
+    .option("--on <pattern>", "DB@PATTERN[@AT], e.g. 'shop@attempt-*': all branches named so; can be given several times", collectWords)
     .option("--write", "the SQL may write: what the branch holds is kept as a version first")
     .option("--force", "write although the branch is protected")
     .option("--plan", "run nothing: tell how SQLite would")
@@ -48,10 +48,6 @@ export function addQueryCommand(program: Command, cli: () => Cli): void {
         hint: "Write coppice query DB@BRANCH 'SELECT …', the SQL in quotes",
       });
     });
-}
-
-function collect(pattern: string, before: readonly string[] = []): string[] {
-  return [...before, pattern];
 }
 
 function refuseTarget(words: readonly string[], options: QueryOptions): QueryOptions & { readonly on: readonly string[] } {

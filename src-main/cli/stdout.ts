@@ -43,7 +43,9 @@ function writeAtOnce(bytes: Buffer): Buffer {
 function openStream(): NodeJS.WriteStream {
   return process.stdout.on("error", (error) => {
     if (isNobodyReading(error)) process.exit(0);
-    throw error;
+    // A full disk, mostly. What the verb did is done: only what it has to say is lost.
+    process.stderr.write(`coppice: What was found cannot be written to stdout: ${error.message}\n`);
+    process.exit(1);
   });
 }
 

@@ -6,6 +6,7 @@ import { formatBytes, parseBytes } from "#shared/units.ts";
 import type { CacheView, DoctorView, GcReport, RepairReport, StoreView, VerifyReport } from "#shared/views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
+import { collectWords } from "./arguments.ts";
 import type { Cli, LongWork } from "./cli.ts";
 import { findTrashed } from "./find-trashed.ts";
 import { findStoreSpec, requireStoreSpec, STORE_FOLDER } from "./locate-store.ts";
@@ -36,7 +37,7 @@ export function addStoreCommands(program: Command, cli: () => Cli): void {
     .description("purge trash whose time has come and free what nothing needs; ends undo for what it strands")
     .option("--dry-run", "say what would be freed and change nothing")
     .option("--all-trash", "purge the whole trash now")
-    .option("--purge <target>", "purge this branch (DB@BRANCH) or database (DB) of the trash now; can be given several times", collect)
+    .option("--purge <target>", "purge this branch (DB@BRANCH) or database (DB) of the trash now; can be given several times", collectWords)
     .action((options: GcOptions) => cli().ask((store, work) => runGc(store, work, options), showGc));
   program
     .command("verify")
@@ -65,10 +66,6 @@ interface GcOptions {
   readonly dryRun?: boolean;
   readonly allTrash?: boolean;
   readonly purge?: readonly string[];
-}
-
-function collect(word: string, before: readonly string[] = []): string[] {
-  return [...before, word];
 }
 
 async function runGc(store: Store, work: LongWork, { dryRun = false, allTrash, purge = [] }: GcOptions): Promise<GcReport> {

@@ -1,12 +1,13 @@
 /** `coppice usage`: what a store, a database or a branch takes, and what would be freed if some branches went. */
 import type { Command } from "commander";
 import { formatTarget, nameProblem } from "#shared/ids.ts";
-import { LIMITS } from "#shared/limits.ts";
+import { compileNamePattern, exampleOfPattern, type NamePattern } from "#shared/name-pattern.ts";
 import { formatBytes } from "#shared/units.ts";
 import type { BranchUsageView, FreedView, UsagePart, UsagePartName, UsageRow, UsageView } from "#shared/usage-views.ts";
 import { EngineError } from "#engine/io/errors.ts";
 import type { Store } from "#engine/store-api.ts";
-import { parseNamedBranch, parseDatabaseName, type BranchTarget } from "./arguments.ts";
+import { allBranches } from "./all-branches.ts";
+import { collectWords, parseNamedBranch, parseDatabaseName, type BranchTarget } from "./arguments.ts";
 import type { Cli } from "./cli.ts";
 import { formatCount, formatFacts, formatTable, plural, type Column } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -26,13 +27,13 @@ export function addUsageCommand(program: Command, cli: () => Cli): void {
     .command("usage")
     .description("what the store takes on its disk, and which branches need it")
     .argument("[target]", "only this database (DB), or the checkpoints of one branch (DB@BRANCH)", parseTarget)
-    .option("--free <pattern>", "what would be freed if these branches went: NAME or 'attempt-*', DB@NAME without a target", collect)
+    .option(
+      "--free <pattern>",
+      "what would be freed if these branches went: NAME or 'attempt-*', DB@NAME without a target; with commas, or several times",
+      collectWords,
+    )
     .option("--all", `all branches, not only the first ${ROWS_SHOWN}`)
     .action((target: Target | undefined, options: UsageOptions) => showUsage(cli(), target, options));
-}
-
-function collect(pattern: string, before: readonly string[] = []): string[] {
-  return [...before, ...pattern.split(",")];
 }
 
 function parseTarget(text: string): Target {
@@ -45,7 +46,7 @@ async function showUsage(cli: Cli, target: Target | undefined, { free, all = fal
       throw new EngineError("bad-argument", "--free asks about branches of a database, not of a branch", {
         hint: `Write usage ${target.database} --free ${target.branch}`,
       });
-    const patterns = free.map((word) => parsePattern(word, target?.database));
+    const patterns = free.flatMap((words) => words.split(",")).map((word) => parsePattern(word, target?.database));
     return cli.ask(async (store, work) => {
       const branches = await findBranches(store, patterns);
       return { ...(await store.freed({ branches }, work)), branches };
@@ -63,43 +64,31 @@ async function showUsage(cli: Cli, target: Target | undefined, { free, all = fal
 interface Pattern {
   readonly word: string;
   readonly database: string;
-  readonly matches: (branch: string) => boolean;
+  /** Of whole names of branches. */
+  readonly matcher: NamePattern;
 }
 
-/** `*` stands for any characters. */
 function parsePattern(word: string, database: string | undefined): Pattern {
   const [first = "", second, ...rest] = word.split("@");
   const [of, branch] = second === undefined ? [database ?? "", first] : [first, second];
-  const problem = nameProblem("database", of) ?? nameProblem("branch", branch.replace(/\*+/g, "x"));
+  const problem = nameProblem("database", of) ?? nameProblem("branch", exampleOfPattern(branch));
   if (problem !== null || rest.length > 0 || (second !== undefined && database !== undefined && of !== database))
     throw new EngineError("bad-target", `"${word}": ${of === "" ? "of which database?" : (problem ?? "another database is meant")}`, {
       hint: "Write usage DB --free NAME, or --free DB@NAME; 'attempt-*' means all that begin so",
     });
-  const parts = branch.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  const glob = new RegExp(`^${parts.join(".*")}$`);
-  return { word, database: of, matches: (name) => glob.test(name) };
+  return { word, database: of, matcher: compileNamePattern(branch) };
 }
 
 /** Each pattern means at least one branch. */
 async function findBranches(store: Store, patterns: readonly Pattern[]): Promise<BranchTarget[]> {
   const found = new Map<string, BranchTarget>();
-  for (const { word, database, matches } of patterns) {
-    const names = (await branchNames(store, database)).filter(matches);
+  for (const { word, database, matcher } of patterns) {
+    const { branches } = await allBranches(store, database);
+    const names = branches.map(({ name }) => name).filter((name) => matcher.test(name));
     if (names.length === 0) throw new EngineError("branch-not-found", `Database "${database}" has no branch "${word}"`);
     for (const branch of names) found.set(`${database}@${branch}`, { database, branch });
   }
   return [...found.values()];
-}
-
-async function branchNames(store: Store, database: string): Promise<string[]> {
-  const names: string[] = [];
-  for (let after = 0; ;) {
-    const { branches } = await store.branches({ database, after, limit: LIMITS.pageRowsMax });
-    for (const { name } of branches) names.push(name);
-    const last = branches.at(-1);
-    if (!last || branches.length < LIMITS.pageRowsMax) return names;
-    after = last.id;
-  }
 }
 
 const ROW_COLUMNS: readonly Column[] = [

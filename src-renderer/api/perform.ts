@@ -3,7 +3,9 @@
  * what is untouched; nothing is asked beforehand and nothing fails silently.
  */
 import type { RequestInput, RequestName, RequestOutput } from "#shared/contract.ts";
+import type { ErrorView } from "#shared/error-codes.ts";
 import type { VerbResult } from "#shared/views.ts";
+import { formatCount, formatPlural } from "../ui/format.ts";
 import { showError, showToast } from "../ui/toasts.ts";
 import type { Api } from "./api.ts";
 import { toErrorView } from "./api-error.ts";
@@ -32,6 +34,8 @@ export async function performOrReport<K extends VerbName>(api: Api, name: K, inp
 
 /** Requests of one act on many branches that are on their way at once; the store commits them together. */
 const PARALLEL_MAX = 32;
+/** Between two words about how far many have come. */
+const PROGRESS_MS = 1_000;
 
 export interface ManyOptions {
   /** Called with how many are done, some of them at a time. */
@@ -50,39 +54,69 @@ export async function performMany<K extends VerbName>(
 ): Promise<readonly RequestInput<K>[]> {
   const operations: number[] = [];
   const done: RequestInput<K>[] = [];
-  let failure: unknown = null;
-  for (let from = 0; from < inputs.length && failure === null; from += PARALLEL_MAX) {
-    if (signal?.aborted) break;
-    const part = inputs.slice(from, from + PARALLEL_MAX);
-    const answers = await Promise.allSettled(part.map((input) => api.request(name, input)));
-    for (const [index, answer] of answers.entries()) {
-      const input = part[index];
-      if (answer.status === "rejected") failure ??= answer.reason;
-      else if (input !== undefined && (answer.value as VerbResult).operation) {
-        operations.push((answer.value as VerbResult).operation?.id ?? 0);
+  const failure = await inParts(
+    inputs,
+    async (input) => {
+      const { operation } = (await api.request(name, input)) as VerbResult;
+      return () => {
+        if (!operation) return;
+        operations.push(operation.id);
         done.push(input);
-      }
-    }
-    onProgress?.(done.length);
-  }
-  if (failure !== null) showError(toErrorView(failure), null);
+      };
+    },
+    signal,
+    () => onProgress?.(done.length),
+  );
+  if (failure) showError(failure, null);
   if (operations.length > 0) {
     showToast({ text: describe(operations.length), tone: "plain", action: { label: "Undo", run: () => void undoMany(api, operations) } });
   }
   return done;
 }
 
+/** Many are undone as fast as they were done; what takes longer than a moment says how far it is. */
 async function undoMany(api: Api, operations: readonly number[]): Promise<void> {
+  const total = formatPlural(operations.length, "operation");
   let undone = 0;
-  try {
-    for (const operation of operations.toReversed()) {
+  let toldAt = performance.now();
+  const failure = await inParts(
+    operations.toReversed(),
+    async (operation) => {
       await api.request("operation.undo", { operation });
-      undone += 1;
-    }
-  } catch (error) {
-    showError(toErrorView(error), null);
+      return () => {
+        undone += 1;
+      };
+    },
+    undefined,
+    () => {
+      if (performance.now() - toldAt < PROGRESS_MS || undone === operations.length) return;
+      toldAt = performance.now();
+      showToast({ text: `Undoing ${total}: ${formatCount(undone)} done`, tone: "plain" });
+    },
+  );
+  if (failure) showError(failure, null);
+  if (undone > 0) showToast({ text: `Undone: ${failure ? `${formatCount(undone)} of ` : ""}${total}`, tone: "plain" });
+}
+
+/**
+ * Runs all of one part at once and then those of the next, and ends with the part in which one fails. What a run answers
+ * is called in the order of `items`. Answers the first failure.
+ */
+async function inParts<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<() => void>,
+  signal: AbortSignal | undefined,
+  onProgress: () => void,
+): Promise<ErrorView | null> {
+  for (let from = 0; from < items.length; from += PARALLEL_MAX) {
+    if (signal?.aborted) break;
+    const answers = await Promise.allSettled(items.slice(from, from + PARALLEL_MAX).map(run));
+    for (const answer of answers) if (answer.status === "fulfilled") answer.value();
+    onProgress();
+    const failed = answers.find((answer) => answer.status === "rejected");
+    if (failed) return toErrorView(failed.reason);
   }
-  showToast({ text: `Undone: ${undone} operations`, tone: "plain" });
+  return null;
 }
 
 /** For requests that are no verbs (reveal, cancel, …): failures become an error toast. */
@@ -117,7 +151,7 @@ export async function undoOperation(api: Api, operation: number | null, chain = 
     const result = await api.request("operation.undo", { ...(operation === null ? {} : { operation }), ...(chain ? { chain } : {}) });
     const count = result.undone.length;
     showToast({
-      text: count > 1 ? `Undone: ${count} operations` : (result.operation?.summary ?? "Undone"),
+      text: count > 1 ? `Undone: ${formatPlural(count, "operation")}` : (result.operation?.summary ?? "Undone"),
       detail: result.warnings.length > 0 ? result.warnings.join(" ") : null,
       tone: "plain",
       action: { label: "Redo", shortcut: "Mod+Shift+Z", run: () => void redoOperation(api) },

@@ -164,6 +164,7 @@ interface OpenMenu {
 export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
   const api = useApi();
   const scroller = useRef<HTMLDivElement>(null);
+  const slots = useRef(0);
   const mode = useBranchesView((view) => view.mode);
   const focusedKey = useBranchesView((view) => view.focusedKey);
   const renaming = useBranchesView((view) => view.renaming);
@@ -298,6 +299,8 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
   };
 
   const items = virtualizer.getVirtualItems();
+  // Rows that leave at one end of the list serve again at the other: changing one costs half of making one.
+  slots.current = Math.max(slots.current, items.length);
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? -1;
   return (
@@ -324,7 +327,7 @@ export function BranchGrid({ rows }: { readonly rows: readonly Row[] }) {
           const ids = idsOfRow(row);
           return (
             <GridRow
-              key={row.key}
+              key={row.kind === "branch" && renaming === row.branch.id ? row.key : index % slots.current}
               row={row}
               index={index}
               inset={inset}

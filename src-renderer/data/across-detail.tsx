@@ -77,6 +77,8 @@ interface PairsProps extends Omit<DetailProps, "question"> {
 interface PairLine {
   readonly cells: readonly DataValue[];
   readonly mark: RowMark | null;
+  /** Columns of the query that differ, where both values stand in one line. */
+  readonly differing: readonly number[];
 }
 
 const CHANGED: RowMark = { sign: "~", word: "differs" };
@@ -106,6 +108,7 @@ function Pairs({ table, reference, chosen, layout, left, right, isReference }: P
       count={lines.length}
       rowAt={rowAt}
       rowMark={(index) => lines[index]?.mark ?? null}
+      isChangedAt={(row, column) => isSplit && (lines[row]?.differing.includes(split[column]?.index ?? -1) ?? false)}
       {...(isSplit ? {} : { numberAt: () => null })}
       status={
         isReference ? (
@@ -158,7 +161,7 @@ function splitLine(pair: RowPair, split: readonly SplitColumn[]): PairLine {
     const row = side === "left" ? left : side === "right" ? right : (right ?? left);
     return row === null ? NO_ROW : (row[index] ?? null);
   });
-  return { cells, mark: markOf(pair) };
+  return { cells, mark: markOf(pair), differing: left && right ? pair.differing : [] };
 }
 
 const NO_ROW = "no such row";
@@ -166,8 +169,11 @@ const NO_ROW = "no such row";
 function unifiedLines(pair: RowPair, reference: AlignedResult, chosen: AlignedResult): PairLine[] {
   const left = cellsOfSide(pair.left, reference);
   const right = cellsOfSide(pair.right, chosen);
-  if (left && right && pair.differing.length === 0) return [{ cells: right, mark: null }];
-  return [...(left ? [{ cells: left, mark: ONLY_LEFT }] : []), ...(right ? [{ cells: right, mark: ONLY_RIGHT }] : [])];
+  if (left && right && pair.differing.length === 0) return [{ cells: right, mark: null, differing: [] }];
+  return [
+    ...(left ? [{ cells: left, mark: ONLY_LEFT, differing: [] }] : []),
+    ...(right ? [{ cells: right, mark: ONLY_RIGHT, differing: [] }] : []),
+  ];
 }
 
 /** A side that has no such column says so: that is not NULL. */

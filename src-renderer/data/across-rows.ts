@@ -53,7 +53,7 @@ export function standingOf({ result, isSame }: AlignedResult, referenceTarget: n
   return isSame === null ? "unknown" : isSame ? "same" : "differ";
 }
 
-/** The lines to show. The reference is always one of them, so that others can be read against it. */
+/** The lines to show. The reference is always one of them, and the first, so that others can be read against it. */
 export function linesOf(table: AcrossTable, referenceTarget: number, show: AcrossShow, isGrouped: boolean): AcrossLine[] {
   const lines = table.alignment.results.map((aligned): AcrossLine => ({
     targets: [aligned.result.target],
@@ -61,7 +61,9 @@ export function linesOf(table: AcrossTable, referenceTarget: number, show: Acros
     standing: standingOf(aligned, referenceTarget),
   }));
   const shown = lines.filter(({ standing }) => show === "all" || standing === show || (standing === "reference" && show !== "failed"));
-  return isGrouped ? group(shown) : shown;
+  if (isGrouped) return group(shown);
+  const isReference = ({ standing }: AcrossLine): boolean => standing === "reference";
+  return [...shown.filter(isReference), ...shown.filter((line) => !isReference(line))];
 }
 
 /** One line for equal results, largest group first; the reference's own is the first of all. */
@@ -123,7 +125,7 @@ export function targetText(target: AcrossTargetView | undefined): string {
 
 const MARKS: Readonly<Partial<Record<Standing, RowMark>>> = {
   differ: { sign: "~", word: "differs from the reference" },
-  failed: { sign: "−", word: "failed" },
+  failed: { sign: "!", word: "failed" },
 };
 
 export function markOf(line: AcrossLine | undefined): RowMark | null {

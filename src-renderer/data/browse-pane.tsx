@@ -55,6 +55,7 @@ function Browser({ place, schema, head }: { readonly place: DataPlace; readonly 
           place={place}
           table={table}
           objects={schema.objects.filter((object) => object.table === table.name)}
+          isPart={schema.unlisted > 0 || (table.columns === null && table.problem === null)}
           isWritable={schema.source.isWritable}
           head={head}
         />

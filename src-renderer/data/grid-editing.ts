@@ -65,7 +65,13 @@ export function absentAt(grid: GridRows, index: number, column: number): string 
   const insert = grid.staged?.inserts[index];
   const about = grid.columns[column];
   if (!insert || !about || insert.values.has(about.name)) return null;
-  return about.generated === "no" ? "default" : "computed";
+  if (about.generated !== "no") return "computed";
+  return about.notNull && about.default === null && !isRowid(grid, about.name) ? "required" : "default";
+}
+
+/** SQLite gives a new row one. */
+function isRowid({ shape }: GridRows, name: string): boolean {
+  return shape.key.kind === "rowid" && shape.key.columns[0] === name;
 }
 
 export function markAt(grid: GridRows, index: number): RowMark | null {

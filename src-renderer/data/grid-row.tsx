@@ -11,8 +11,9 @@ import type { GridColumn, RowMark, ValueGridProps } from "./value-grid.tsx";
 const ROW_PX = 24;
 const MARKS: Readonly<Record<RowMark["sign"], { readonly row: string; readonly head: string }>> = {
   "+": { row: "bg-add-bg", head: "bg-add-cell text-add" },
-  "−": { row: "bg-del-bg text-ink-2 line-through decoration-ink-3", head: "bg-del-cell text-del no-underline" },
+  "−": { row: "bg-del-bg text-ink-2", head: "bg-del-cell text-del" },
   "~": { row: "", head: "bg-mod-cell text-mod" },
+  "!": { row: "", head: "bg-bad-bg text-bad" },
 };
 
 interface GridRowProps {
@@ -70,7 +71,7 @@ export function GridRow({ gridId, grid, index, top, items, numberPx, range, focu
             colIndex={item.index + 2}
             column={column}
             value={values === null ? undefined : (values[item.index] ?? null)}
-            isChanged={grid.editing?.isChanged(index, item.index) ?? false}
+            isChanged={grid.editing?.isChanged(index, item.index) ?? grid.isChangedAt?.(index, item.index) ?? false}
             isChosen={isRange && isInside(range, index, item.index)}
             absent={grid.absentAt?.(index, item.index) ?? null}
             isFocused={focus === item.index}
@@ -109,6 +110,7 @@ const GridCell = memo(function GridCell(props: GridCellProps) {
       aria-colindex={colIndex}
       aria-selected={isChosen || isFocused}
       data-cell={place}
+      data-changed={isChanged ? "" : undefined}
       data-focused={isFocused ? "" : undefined}
       className={cx(
         "absolute top-0 flex h-full items-center overflow-hidden px-2.5 whitespace-pre",

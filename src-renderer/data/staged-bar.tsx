@@ -38,7 +38,7 @@ function Bar({ place, staged }: { readonly place: DataPlace; readonly staged: St
           <ErrorPanel
             error={error}
             onRetry={() => void apply(error.code === "protected")}
-            retryLabel={error.code === "protected" ? "Do it anyway" : "Retry"}
+            retryLabel={error.code === "protected" ? `Write to ${place.branch} anyway` : "Retry"}
           />
         </div>
       ) : null}

@@ -4,7 +4,7 @@ import { IconButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
 import { formatPlural } from "../ui/format.ts";
 
-interface StructureProps {
+export interface StructureProps {
   readonly table: DataTableView;
   readonly columns: readonly DataColumnView[];
   readonly key: DataKeyView | null;

@@ -45,25 +45,31 @@ export function TableList(props: { readonly schema: DataSchemaView; readonly sel
           onChange={(event) => changeBrowse({ search: event.target.value })}
         />
       </div>
-      <RowGrid
-        label="Tables of this state"
-        columns={COLUMNS}
-        head={
-          <>
-            <span>Name</span>
-            <span className="tabular-nums">
-              {rows.length === schema.tables.length ? "" : `${formatCount(rows.length)} of `}
-              {formatCount(schema.tables.length)}
-            </span>
-          </>
-        }
-        rows={rows}
-        keyOf={(table) => table.name}
-        selected={rows.find((table) => table.name === props.selected) ?? null}
-        onSelect={(table) => changeBrowse({ table })}
-      >
-        {(table) => <TableCells table={table} changes={countChanges(staged, table.name)} />}
-      </RowGrid>
+      {rows.length === 0 ? (
+        <p role="status" className="flex-1 px-3 py-2 text-xs text-ink-3">
+          No table has this in its name.
+        </p>
+      ) : (
+        <RowGrid
+          label="Tables of this state"
+          columns={COLUMNS}
+          head={
+            <>
+              <span>Name</span>
+              <span className="tabular-nums">
+                {rows.length === schema.tables.length ? "" : `${formatCount(rows.length)} of `}
+                {formatCount(schema.tables.length)}
+              </span>
+            </>
+          }
+          rows={rows}
+          keyOf={(table) => table.name}
+          selected={rows.find((table) => table.name === props.selected) ?? null}
+          onSelect={(table) => changeBrowse({ table })}
+        >
+          {(table) => <TableCells table={table} changes={countChanges(staged, table.name)} />}
+        </RowGrid>
+      )}
       {folded > 0 ? (
         <label className="flex h-row flex-none items-center gap-2 border-t border-line px-3 text-xs text-ink-2">
           <input

@@ -1,16 +1,17 @@
 import { ArrowDownToLine, ArrowUpToLine, ListFilter, PanelBottom, Plus, RefreshCw, TriangleAlert } from "lucide-react";
 import { useCallback, useMemo, useState, type ReactNode } from "react";
 import type { DataColumnView, DataObjectView, DataTableView } from "#shared/query-views.ts";
+import { useRequest } from "../api/queries.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Segmented } from "../ui/segmented.tsx";
 import { changeBrowse, changeSettings, useBrowse, useTableSettings } from "./browse-session.ts";
-import type { DataPlace } from "./data-session.ts";
+import { placeInput, type DataPlace } from "./data-session.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { insertCount, whyColumnNot, whyTableNot, type GridRows } from "./grid-editing.ts";
 import type { GridPlace } from "./grid-selection.ts";
 import { editedTable, stageInsert, useStaged } from "./staged-edits.ts";
-import { StructurePane } from "./structure-pane.tsx";
+import { StructurePane, type StructureProps } from "./structure-pane.tsx";
 import { TableExport } from "./table-export.tsx";
 import { useDataChanges, useRowCount, useTableRows } from "./use-table-rows.ts";
 import type { TableQuery } from "./row-window.ts";
@@ -20,6 +21,8 @@ interface TablePaneProps {
   readonly place: DataPlace;
   readonly table: DataTableView;
   readonly objects: readonly DataObjectView[];
+  /** Some of what tables are made of was left out: it is asked for, table by table. */
+  readonly isPart: boolean;
   readonly isWritable: boolean;
   /** Of the branch: when it moves, rows are read again. */
   readonly head: number | null;
@@ -70,7 +73,7 @@ function TableHead({ table, children }: Pick<TablePaneProps, "table"> & { readon
   );
 }
 
-function ReadableTable({ place, table, objects, isWritable, head }: TablePaneProps) {
+function ReadableTable({ place, table, objects, isPart, isWritable, head }: TablePaneProps) {
   const { order, filters } = useTableSettings(table.name);
   const part = useBrowse((session) => session.part);
   const showsFilters = useBrowse((session) => session.showsFilters) || filters.length > 0;
@@ -111,7 +114,11 @@ function ReadableTable({ place, table, objects, isWritable, head }: TablePanePro
         ) : null}
       </TableHead>
       {part === "structure" ? (
-        <StructurePane structure={{ table, columns, key, objects }} />
+        isPart ? (
+          <AskedStructure place={place} structure={{ table, columns, key, objects }} />
+        ) : (
+          <StructurePane structure={{ table, columns, key, objects }} />
+        )
       ) : (
         <>
           {showsFilters ? (
@@ -122,6 +129,13 @@ function ReadableTable({ place, table, objects, isWritable, head }: TablePanePro
       )}
     </>
   );
+}
+
+/** What is known is shown until the answer is here. */
+function AskedStructure({ place, structure }: { readonly place: DataPlace; readonly structure: StructureProps }) {
+  const { data } = useRequest("data.schema", { ...placeInput(place), table: structure.table.name });
+  const table = data?.tables[0];
+  return <StructurePane structure={data && table ? { ...structure, table, objects: data.objects } : structure} />;
 }
 
 const NO_COLUMNS: readonly DataColumnView[] = [];

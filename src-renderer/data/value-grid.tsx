@@ -39,7 +39,7 @@ export interface GridOrder {
 
 /** What a row is marked with; the sign is printed. */
 export interface RowMark {
-  readonly sign: "+" | "−" | "~";
+  readonly sign: "+" | "−" | "~" | "!";
   readonly word: string;
 }
 
@@ -79,6 +79,8 @@ export interface ValueGridProps {
   /** The cell with the keyboard. */
   readonly onFocusCell?: (place: GridPlace | null) => void;
   readonly rowMark?: ((index: number) => RowMark | null) | undefined;
+  /** Cells that stand out in a marked row, where nothing is edited. */
+  readonly isChangedAt?: ((row: number, column: number) => boolean) | undefined;
   /** What is said in place of a value that is not there yet, such as the default of a new row; null where there is one. */
   readonly absentAt?: ((row: number, column: number) => string | null) | undefined;
   readonly editing?: GridEditing | undefined;

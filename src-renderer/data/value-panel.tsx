@@ -56,7 +56,7 @@ export function ValuePanel(props: {
           {[
             shown.row,
             shown.type.toUpperCase() === typeName(shown.value) ? null : shown.type,
-            typeName(shown.value),
+            shown.absent === null ? typeName(shown.value) : null,
             bytes === null ? null : formatBytes(bytes),
           ]
             .filter(Boolean)

@@ -14,6 +14,8 @@ const VARIANTS: Readonly<Record<ButtonVariant, string>> = {
   ghost: "border-transparent text-ink-2 hover:bg-selected-quiet",
   danger: "border-line-strong bg-raised text-bad hover:bg-bad-bg",
 };
+/** What a toggle that is on looks like, without a word beside it. */
+const ON = "aria-pressed:bg-selected-quiet aria-pressed:text-ink";
 const OFF = "disabled:bg-transparent disabled:text-ink-off";
 /** What is off has a quiet outline, unless it never had one. */
 const outlineOff = (variant: ButtonVariant): string => (variant === "ghost" ? "" : "disabled:border-line");
@@ -74,7 +76,15 @@ export function IconButton({ variant = "ghost", size = "sm", icon: Icon, label, 
         type="button"
         {...rest}
         aria-label={label}
-        className={cx(SHAPE, VARIANTS[variant], OFF, outlineOff(variant), size === "md" ? "size-control" : "size-control-sm", className)}
+        className={cx(
+          SHAPE,
+          VARIANTS[variant],
+          ON,
+          OFF,
+          outlineOff(variant),
+          size === "md" ? "size-control" : "size-control-sm",
+          className,
+        )}
       >
         <Icon size={size === "md" ? 16 : 14} aria-hidden />
       </button>

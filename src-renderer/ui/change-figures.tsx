@@ -96,7 +96,7 @@ export function ChangeLine({ counts }: { readonly counts: ChangeCountsView | nul
           </span>
         </>
       ) : null}
-      {more > 0 ? <span className="shrink-0 text-ink-3 tabular-nums">+{formatPlural(more, "table")}</span> : null}
+      {more > 0 ? <span className="shrink-0 text-ink-3 tabular-nums">{formatPlural(more, first ? "more table" : "table")}</span> : null}
       {counts.schemaChanges > 0 ? (
         <span className="shrink-0 text-2xs">
           <Signed sign="§" value={counts.schemaChanges} className="text-sch" />

@@ -5,7 +5,7 @@ import { describeCount, PARTS } from "./usage-parts.ts";
 import { Swatch } from "./usage-totals.tsx";
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
-const COLUMNS = "grid-cols-[8px_minmax(0,1fr)_96px_52px_56px] gap-x-2 px-4";
+const COLUMNS = "grid-cols-[8px_minmax(0,1fr)_100px_48px_52px] gap-x-2 px-4";
 
 /** One unit for the whole table, so that its figures can be added up by eye: that of the total. */
 export function chooseUnit(totalBytes: number): { readonly name: string; readonly bytes: number } {

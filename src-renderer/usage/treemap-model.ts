@@ -4,7 +4,7 @@ import type { UsageView } from "#shared/usage-views.ts";
 import { laneColor } from "../branches/hues.ts";
 import { formatPlural } from "../ui/format.ts";
 import { describeCount, PARTS } from "./usage-parts.ts";
-import { databaseOf, figuresOf, groupRows, keysOfLine, nameOf } from "./usage-rows.ts";
+import { databaseOf, figuresOf, groupRows, holdsSeveralDatabases, keysOfLine, nameOf } from "./usage-rows.ts";
 
 /** Branches and groups with a rectangle of their own; smaller ones share one. */
 const TILES_MAX = 120;
@@ -30,16 +30,12 @@ export interface PlacedTile extends Tile {
 
 /** What is drawn, with the largest first; what takes nothing is left out. */
 export function listTiles(view: UsageView): readonly Tile[] {
+  const withDatabase = holdsSeveralDatabases(view);
   const groups = groupRows(view.rows, new Set())
     .map((entry): Tile => ({
       key: entry.key,
       label: entry.kind === "bundle" ? `${nameOf(entry)}*` : nameOf(entry),
-      note:
-        entry.kind === "branch"
-          ? view.database === null
-            ? databaseOf(entry)
-            : ""
-          : formatPlural(entry.members.length, "branch", "branches"),
+      note: entry.kind === "branch" ? (withDatabase ? databaseOf(entry) : "") : formatPlural(entry.members.length, "branch", "branches"),
       bytes: figuresOf(entry).uniqueBytes + figuresOf(entry).fileBytes,
       color: laneColor(nameOf(entry)),
       branches: keysOfLine(entry),

@@ -1,6 +1,7 @@
 import { useMemo, useState, type MouseEvent } from "react";
 import type { UsageView } from "#shared/usage-views.ts";
 import { formatBytes } from "#shared/units.ts";
+import { folderOf } from "../branches/rows.ts";
 import { cx } from "../ui/cx.ts";
 import { formatCount } from "../ui/format.ts";
 import { listTiles, placeTiles, type PlacedTile } from "./treemap-model.ts";
@@ -9,6 +10,9 @@ import { useSize } from "./use-size.ts";
 
 /** Text needs this much room; a smaller rectangle says what it is when the mouse is on it. */
 const LABEL = { width: 44, height: 22 };
+/** Of a character of the smaller lines at most, and of the margins beside them. */
+const CHARACTER_WIDTH = 6.5;
+const MARGINS = 14;
 const VALUE_HEIGHT = 38;
 const NOTE_HEIGHT = 54;
 
@@ -67,13 +71,16 @@ function TileBox(props: {
   const { tile, selected } = props;
   const isBranch = tile.branches.length > 0;
   const hasText = tile.width >= LABEL.width && tile.height >= LABEL.height;
+  // A figure that is cut is another figure: it is shown whole or not at all.
+  const fits = (text: string) => text.length * CHARACTER_WIDTH + MARGINS <= tile.width;
+  const size = formatBytes(tile.bytes);
   return (
     <button
       type="button"
       tabIndex={-1}
       data-tile={tile.key}
       aria-pressed={isBranch ? selected : undefined}
-      aria-label={`${tile.label}, ${formatBytes(tile.bytes)}`}
+      aria-label={`${tile.label}, ${size}`}
       title={`${tile.label}\n${formatCount(tile.bytes)} bytes${tile.note === "" ? "" : `\n${tile.note}`}`}
       onMouseEnter={props.onHover}
       onClick={props.onPress}
@@ -93,10 +100,14 @@ function TileBox(props: {
       }}
     >
       {hasText ? (
-        <span className="absolute inset-x-2 top-1 flex flex-col">
-          <span className="name-cut text-xs leading-4 font-medium">{tile.label}</span>
-          {tile.height >= VALUE_HEIGHT ? <span className="name-cut tabular-nums">{formatBytes(tile.bytes)}</span> : null}
-          {tile.height >= NOTE_HEIGHT && tile.note !== "" ? <span className="name-cut tabular-nums">{tile.note}</span> : null}
+        <span className="absolute inset-x-1.75 top-1 flex flex-col">
+          <span className="name-cut text-xs leading-4 font-medium">
+            {isBranch ? tile.label.slice(folderOf(tile.label.replace(/\/$/, "")).length) : tile.label}
+          </span>
+          {tile.height >= VALUE_HEIGHT && fits(size) ? <span className="name-cut tabular-nums">{size}</span> : null}
+          {tile.height >= NOTE_HEIGHT && tile.note !== "" && fits(tile.note) ? (
+            <span className="name-cut tabular-nums">{tile.note}</span>
+          ) : null}
         </span>
       ) : null}
     </button>

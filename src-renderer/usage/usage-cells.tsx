@@ -2,6 +2,7 @@ import { Bookmark, Check, ChevronDown, ChevronRight, Lock, Minus } from "lucide-
 import type { ReactNode } from "react";
 import type { CheckpointUsageRow } from "#shared/usage-views.ts";
 import { laneColor } from "../branches/hues.ts";
+import { folderOf } from "../branches/rows.ts";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { Bytes } from "../ui/figures.tsx";
@@ -41,7 +42,7 @@ function ShareBar({ figures }: { readonly figures: LineFigures }) {
   return (
     <span
       title={`${formatCount(uniqueBytes)} unique + ${formatCount(sharedBytes)} shared of ${formatCount(logicalBytes)} bytes (${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %)`}
-      className="flex h-2 w-full overflow-hidden rounded-[2px] bg-selected-quiet"
+      className="flex h-2 w-full overflow-hidden rounded-[2px] bg-line"
     >
       <span className="h-full flex-none bg-(--bytes-unique)" style={part(uniqueBytes)} />
       <span className="h-full flex-none bg-(--bytes-shared)" style={part(sharedBytes)} />
@@ -99,16 +100,24 @@ export function NameCell({ line, withDatabase, onToggle }: NameProps) {
   );
 }
 
+/** Too long a name loses the end of its folder first: the rest is what tells it from its neighbours. */
+function CutName({ name }: { readonly name: string }) {
+  const folder = folderOf(name.replace(/\/$/, ""));
+  return (
+    <span title={name} className="flex min-w-0">
+      {folder === "" ? null : <span className="name-cut">{folder}</span>}
+      <span className="name-cut max-w-full flex-none">{name.slice(folder.length)}</span>
+    </span>
+  );
+}
+
 function EntryName({ entry, withDatabase }: { readonly entry: Entry; readonly withDatabase: boolean }) {
   const isGroup = entry.kind !== "branch";
   const database = entry.kind === "branch" ? entry.row.database : entry.database;
   return (
     <>
       <Glyph entry={entry} />
-      <span title={nameOf(entry)} className="name-cut">
-        {nameOf(entry)}
-        {entry.kind === "bundle" ? "*" : ""}
-      </span>
+      <CutName name={entry.kind === "bundle" ? `${entry.prefix}*` : nameOf(entry)} />
       {isGroup ? <span className="flex-none text-ink-3 tabular-nums">× {formatCount(entry.members.length)}</span> : null}
       {entry.kind === "branch" && entry.row.isProtected ? (
         <Lock size={12} role="img" aria-label="protected" className="flex-none text-ink-3" />

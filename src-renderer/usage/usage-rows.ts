@@ -2,7 +2,7 @@
  * Lines of the table of branches: those in a folder, and those of one parent that differ only in a number, stand as one
  * line until it is opened; a branch opens to its checkpoints. Pure, and linear but for sorting.
  */
-import type { CheckpointUsageRow, UsageRow } from "#shared/usage-views.ts";
+import type { CheckpointUsageRow, UsageRow, UsageView } from "#shared/usage-views.ts";
 import { BUNDLE_MIN, bundlePrefix, folderOf } from "../branches/rows.ts";
 import type { CheckpointCosts } from "./usage-checkpoints.ts";
 import { NONE, usageKey, type UsageColumn, type UsageSort } from "./usage-state.ts";
@@ -67,6 +67,11 @@ export function figuresOf(entry: Entry): LineFigures {
 
 export function isEntry(line: UsageLine): line is Entry {
   return line.kind === "branch" || line.kind === "bundle" || line.kind === "folder";
+}
+
+/** Only then a branch's name is not enough to tell it from others. */
+export function holdsSeveralDatabases({ rows }: Pick<UsageView, "rows">): boolean {
+  return rows.some((row) => row.database !== rows[0]?.database);
 }
 
 /** Keys of the branches that a line stands for. */

@@ -14,7 +14,7 @@ import { UsageFooter, type Chosen } from "./usage-footer.tsx";
 import { UsageGrid } from "./usage-grid.tsx";
 import { UsageHeader } from "./usage-header.tsx";
 import { followUsage, measure, scopeOf, useMeasure } from "./usage-measure.ts";
-import { buildLines, filterRows } from "./usage-rows.ts";
+import { buildLines, filterRows, holdsSeveralDatabases } from "./usage-rows.ts";
 import { changeUsage, pruneSelection, usageKey, useUsage } from "./usage-state.ts";
 import { UsageTotals } from "./usage-totals.tsx";
 import { useFreed } from "./use-freed.ts";
@@ -98,7 +98,7 @@ function Branches({ view, rows }: { readonly view: UsageView; readonly rows: rea
         <UsageGrid
           lines={lines}
           keys={keys}
-          withDatabase={view.database === null}
+          withDatabase={holdsSeveralDatabases(view)}
           onRetry={(row) => retryCheckpoints(api, row, view.measuredAt)}
           onDelete={() => void moveToTrash(api, chosen.going, freed.view?.segmentBytes ?? null)}
         />

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const STDOUT = JSON.stringify(join(import.meta.dirname, "../../src-main/cli/stdout.ts"));
 const LINES = 200_000;
@@ -29,4 +30,15 @@ test.each([
   }
   expect(await ended).toBe(0);
   expect(text).toBe(Array.from({ length: LINES }, (__, line) => `${line}\n`).join(""));
+});
+
+test("CLI-29: what stdout does not take ends the program with 1 and one line that says so", async () => {
+  const program = `const { stdout } = await import(${STDOUT}); stdout.write("text\\n");`;
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", full, "pipe"] });
+  let said = "";
+  child.stderr?.on("data", (piece) => (said += String(piece)));
+  expect(await new Promise((settle) => child.once("close", settle))).toBe(1);
+  expect(said).toMatch(/^coppice: What was found cannot be written to stdout: .*ENOSPC.*\n$/);
 });

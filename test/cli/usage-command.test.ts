@@ -60,6 +60,8 @@ test("USAGE-9: what branches would free, named or by pattern", async () => {
     (await cliResult<Freed>("--store", store, "usage", ...args)).branches.map(({ branch }) => branch);
   expect(await names("shop", "--free", "attempt-*")).toEqual(["attempt-1", "attempt-2", "attempt-3"]);
   expect(await names("--free", "shop@attempt-1,shop@*-2", "--free", "other@main")).toEqual(["attempt-1", "attempt-2", "main"]);
+  expect(await names("shop", "--free", "attempt-?,mai?")).toEqual(["attempt-1", "attempt-2", "attempt-3", "main"]);
+  expect(await names("shop", "--free", "attempt?2")).toEqual(["attempt-2"]);
   expect((await run("usage", "shop", "--free", "attempt-*")).out).toMatch(/would free +\S+ KiB\n[^]*protected +shop@attempt-3/);
   const one = await cliResult<Freed>("--store", store, "usage", "shop", "--free", "attempt-2");
   const { rows } = await cliResult<UsageView>("--store", store, "usage");

@@ -49,5 +49,4 @@ export const operationKindCode = (kind: OperationKind): number => codeOf(OPERATI
 export const operationKindOf = (code: number): OperationKind => wordOf(OPERATION_KINDS, code);
 export const versionKindCode = (kind: VersionKind): number => codeOf(VERSION_KINDS, kind);
 export const versionKindOf = (code: number): VersionKind => wordOf(VERSION_KINDS, code % AUTOMATIC_FLAG);
-export const operationStateCode = (state: "done" | "undone" | "permanent"): number => codeOf(OPERATION_STATES, state);
 export const operationStateOf = (code: number): "done" | "undone" | "permanent" => wordOf(OPERATION_STATES, code);

@@ -1,5 +1,6 @@
 import type { BranchId, DatabaseId, OperationId } from "#shared/ids.ts";
-import { operationKindOf } from "./codes.ts";
+import type { OperationKind } from "#shared/views.ts";
+import { operationKindCode, operationKindOf } from "./codes.ts";
 import type { Connection } from "./connection.ts";
 import type { OperationRecord } from "./records.ts";
 import { operationOfRow, SELECT_OPERATION, type OperationRow } from "./rows.ts";
@@ -8,6 +9,7 @@ export interface OperationFilter {
   readonly database?: DatabaseId | undefined;
   readonly branch?: BranchId | undefined;
   readonly actor?: string | undefined;
+  readonly kind?: OperationKind | undefined;
 }
 
 export class OperationQueries {
@@ -51,11 +53,11 @@ export class OperationQueries {
     return this.#catalog.get<{ n: number }>(`SELECT count(*) AS n FROM operations o WHERE true${where}`, ...values)?.n ?? 0;
   }
 
-  /** The newest first, one by one, from below `before` on. Nothing may be committed meanwhile. */
-  *backwards(filter: OperationFilter, before: number | null = null): Generator<OperationRecord, void> {
+  /** The newest first, one by one, down to the one after `since`. Nothing may be committed meanwhile. */
+  *backwards(filter: OperationFilter, since = 0): Generator<OperationRecord, void> {
     const { where, values } = conditions(filter);
-    const sql = `${SELECT_OPERATION} WHERE o.id < ?${where} ORDER BY o.id DESC`;
-    for (const row of this.#catalog.iterate<OperationRow>(sql, before ?? Number.MAX_SAFE_INTEGER, ...values)) yield operationOfRow(row);
+    const sql = `${SELECT_OPERATION} WHERE o.id > ?${where} ORDER BY o.id DESC`;
+    for (const row of this.#catalog.iterate<OperationRow>(sql, since, ...values)) yield operationOfRow(row);
   }
 
   /** The oldest first, one by one, after `since`. Nothing may be committed meanwhile. */
@@ -64,6 +66,17 @@ export class OperationQueries {
     for (const row of this.#catalog.iterate<OperationRow>(`${SELECT_OPERATION} WHERE o.id > ?${where} ORDER BY o.id`, since, ...values)) {
       yield operationOfRow(row);
     }
+  }
+
+  /**
+   * As `forwards`, without undos and what was undone. They are left out before they are read: whoever takes back thousands,
+   * one by one, leaves as many behind.
+   */
+  *standing(filter: OperationFilter, since: OperationId): Generator<OperationRecord, void> {
+    const { where, values } = conditions(filter);
+    const sql = `${SELECT_OPERATION} WHERE o.id > ?${where} AND (o.kind = ? OR o.state <> 1 AND o.kind <> ?) ORDER BY o.id`;
+    const rows = this.#catalog.iterate<OperationRow>(sql, since, ...values, operationKindCode("redo"), operationKindCode("undo"));
+    for (const row of rows) yield operationOfRow(row);
   }
 }
 
@@ -79,5 +92,6 @@ function conditions(filter: OperationFilter): { where: string; values: (number |
   add("o.branch = ?", filter.branch);
   // `actors` is the outer loop of no plan here: the log's order decides.
   add("+o.actor = (SELECT id FROM actors WHERE name = ?)", filter.actor);
+  add("o.kind = ?", filter.kind === undefined ? undefined : operationKindCode(filter.kind));
   return { where: parts.join(""), values };
 }

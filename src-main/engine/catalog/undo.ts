@@ -25,7 +25,7 @@ export interface ReversalPlan {
 }
 
 /** The moves that take an operation back. */
-export function inverseMoves(operation: OperationRecord): Move[] {
+function inverseMoves(operation: OperationRecord): Move[] {
   const moves = operation.moves.toReversed().map(swap);
   moves.push(...movesOfNew(operation, "live", "trashed"));
   if (operation.newDatabase !== null)
@@ -34,7 +34,7 @@ export function inverseMoves(operation: OperationRecord): Move[] {
 }
 
 /** The moves that do an operation again after its undo. */
-export function repeatedMoves(operation: OperationRecord): Move[] {
+function repeatedMoves(operation: OperationRecord): Move[] {
   const moves: Move[] = [];
   if (operation.newDatabase !== null)
     moves.push({ ref: "database-state", database: operation.newDatabase, before: "trashed", after: "live" });
@@ -133,14 +133,34 @@ function movesAnything(operation: OperationRecord): boolean {
  * `undo-blocked` when one of them can never be undone.
  */
 function findBlockers(log: Log, operation: OperationRecord, moves: readonly Move[]): OperationRecord[] {
+  const since = lastTurn(log, operation);
+  const database = scopeOf(operation);
+  let { blockers, final } = collectBlockers(log, operation, moves, log.operations.standing(database, since));
+  // Only undos tell whether what a purge made permanent was taken back before.
+  if (final.size > 0) ({ blockers, final } = collectBlockers(log, operation, moves, log.operations.forwards(database, since)));
+  const [first] = final;
+  if (first !== undefined)
+    throw new EngineError(
+      "undo-blocked",
+      `Operation ${operation.id} cannot be undone any more: operation ${first} stands on it, and what that one needs was purged`,
+      { hint: "Roll back to the version that you want", untouched: "Nothing was changed.", details: { operations: [...final] } },
+    );
+  return [...blockers.values()].toReversed();
+}
+
+/** From the oldest on: what is in the way, and of that what can never be undone. */
+function collectBlockers(
+  log: Log,
+  operation: OperationRecord,
+  moves: readonly Move[],
+  entries: Iterable<OperationRecord>,
+): { readonly blockers: ReadonlyMap<OperationId, OperationRecord>; readonly final: ReadonlySet<OperationId> } {
   const refs = new TouchedRefs();
   refs.add(operation);
   const blockers = new Map<OperationId, OperationRecord>();
   const final = new Set<OperationId>();
   const nameTakers = new Set(findNameTakers(log, operation, moves));
-  const since = lastTurn(log, operation);
-  const database = operation.database === null ? {} : { database: operation.database };
-  for (const entry of log.operations.forwards(database, since)) {
+  for (const entry of entries) {
     // What a purge made permanent stays as it was last done or undone.
     if (entry.kind === "undo" && entry.reverses !== null) final.delete(entry.reverses);
     const later = entry.kind === "redo" && entry.reverses !== null ? log.operations.byId(entry.reverses) : entry;
@@ -156,21 +176,15 @@ function findBlockers(log: Log, operation: OperationRecord, moves: readonly Move
     blockers.delete(later.id);
     blockers.set(later.id, later);
   }
-  const [first] = final;
-  if (first !== undefined)
-    throw new EngineError(
-      "undo-blocked",
-      `Operation ${operation.id} cannot be undone any more: operation ${first} stands on it, and what that one needs was purged`,
-      { hint: "Roll back to the version that you want", untouched: "Nothing was changed.", details: { operations: [...final] } },
-    );
-  return [...blockers.values()].toReversed();
+  return { blockers, final };
 }
 
 /** The entry that last did or undid an operation: what came before it does not stand in the way. */
 function lastTurn(log: Log, operation: OperationRecord): OperationId {
   if (operation.reverses !== null) return operation.id;
-  for (const entry of log.operations.backwards(scopeOf(operation))) {
-    if (entry.id <= operation.id) break;
+  // What is done was last redone, if anything; what is undone was last undone.
+  const kind = operation.state === "undone" ? "undo" : "redo";
+  for (const entry of log.operations.backwards({ ...scopeOf(operation), kind }, operation.id)) {
     if (entry.reverses === operation.id) return entry.id;
   }
   return operation.id;
@@ -218,8 +232,7 @@ function namesakeOf(log: Log, branch: BranchId): BranchRecord | null {
 }
 
 function lastNaming(log: Log, holder: NameHolder): OperationId {
-  for (const entry of log.operations.backwards({ database: holder.database })) {
-    if (entry.id <= holder.createdBy) break;
+  for (const entry of log.operations.backwards({ database: holder.database }, holder.createdBy)) {
     if (entry.state !== "done" || entry.reverses !== null) continue;
     if (entry.moves.some((move) => namesHolder(move, holder))) return entry.id;
   }

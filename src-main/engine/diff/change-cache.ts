@@ -122,10 +122,13 @@ function open(disk: Pick<Disk, "makeDirectory">, folder: string, path: string): 
     for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", `max_page_count = ${LIMITS.changeCacheBytesMax / PAGE_BYTES}`])
       database.pragma(pragma);
     const format = database.pragma("user_version", { simple: true });
-    if (format === FORMAT) return database;
+    if (format === FORMAT) {
+      checkSchema(database);
+      return database;
+    }
     if (format !== 0) throw new Error(`Counts of format ${String(format)}`);
     database.exec(`BEGIN IMMEDIATE;
-      CREATE TABLE IF NOT EXISTS counts (id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS ${TABLE};
       PRAGMA user_version = ${FORMAT};
       COMMIT`);
     return database;
@@ -135,6 +138,13 @@ function open(disk: Pick<Disk, "makeDirectory">, folder: string, path: string): 
   }
 }
 
+/** A view in place of the table, or a trigger on it, could keep this thread for ever. */
+function checkSchema(database: Database.Database): void {
+  const found = database.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL LIMIT 2").pluck().all();
+  if (found.length !== 1 || found[0] !== `CREATE TABLE ${TABLE}`) throw new Error("Counts in another shape");
+}
+
+const TABLE = "counts (id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT";
 const SELECT = "SELECT body, hash FROM counts WHERE key = ?";
 
 interface EntryRow {

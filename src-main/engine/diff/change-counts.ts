@@ -4,7 +4,7 @@
  * nobody has asked for a while. What was counted is kept (`change-cache.ts`).
  */
 import type { RequestInput } from "#shared/contract.ts";
-import type { ChangeCountsView, TableCounts, TableDiffView } from "#shared/diff-views.ts";
+import type { ChangeCountsView } from "#shared/diff-views.ts";
 import type { VersionNumber } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { Parts } from "../branches/parts.ts";
@@ -13,7 +13,8 @@ import type { DatabaseRecord, VersionRecord } from "../catalog/records.ts";
 import { EngineError, toErrorView } from "../io/errors.ts";
 import type { Work } from "../segments/page-source.ts";
 import { ChangeCache, type CountedChanges } from "./change-cache.ts";
-import { compareSides, type Diff } from "./open-diff.ts";
+import { countChanges, NO_CHANGES } from "./change-totals.ts";
+import { compareSides } from "./open-diff.ts";
 import { openVersion } from "./sides.ts";
 
 /** An answer comes after this long at most. */
@@ -49,8 +50,6 @@ interface Asked {
   readonly to: number;
   readonly found: Outcome | Task;
 }
-
-const NOTHING: CountedChanges = { tables: [], moreTables: 0, inserted: 0, deleted: 0, updated: 0, schemaChanges: 0, problem: null };
 
 export class ChangeCounts {
   readonly #parts: Parts;
@@ -108,10 +107,10 @@ export class ChangeCounts {
     const number = pair.from ?? to?.parent ?? null;
     const about = { from: number, to: pair.to };
     if (!to) return { ...about, found: gone(database, pair.to) };
-    if (number === null) return { ...about, found: { state: "known", counted: NOTHING } };
+    if (number === null) return { ...about, found: { state: "known", counted: NO_CHANGES } };
     const from = this.#version(database, number);
     if (!from) return { ...about, found: gone(database, number) };
-    if (isSameState(from, to)) return { ...about, found: { state: "known", counted: NOTHING } };
+    if (isSameState(from, to)) return { ...about, found: { state: "known", counted: NO_CHANGES } };
     const key = Buffer.concat([from.checksum, to.checksum]);
     const name = key.toString("hex");
     const counted = this.#tasks.has(name) ? null : this.#cache.get(key);
@@ -188,7 +187,7 @@ export class ChangeCounts {
       return { state: "known", counted: await this.#compare(task, work) };
     } catch (error) {
       const { code, message } = toErrorView(error);
-      return code === "cancelled" ? null : { state: "failed", counted: { ...NOTHING, problem: message } };
+      return code === "cancelled" ? null : { state: "failed", counted: { ...NO_CHANGES, problem: message } };
     }
   }
 
@@ -226,7 +225,7 @@ function isSameState(a: VersionRecord, b: VersionRecord): boolean {
 }
 
 function gone(database: DatabaseRecord, number: number): Outcome {
-  return { state: "failed", counted: { ...NOTHING, problem: `Database "${database.name}" has no version v${number}` } };
+  return { state: "failed", counted: { ...NO_CHANGES, problem: `Database "${database.name}" has no version v${number}` } };
 }
 
 /** Returns when all have ended, after `ms`, or when the caller cancels: that throws `cancelled`. */
@@ -241,61 +240,13 @@ async function waitFor(tasks: readonly Task[], ms: number, signal: AbortSignal |
   if (signal?.aborted) throw new EngineError("cancelled", "Cancelled", { untouched: "Nothing was changed." });
 }
 
-async function countChanges(diff: Diff, work: Work): Promise<CountedChanges> {
-  const found = new Map<string, TableCounts>();
-  for await (const counts of diff.summary(work)) if (counts.isComplete) found.set(counts.name, counts);
-  const tables = foldShadows(diff.view.tables, found);
-  const sum = (part: "inserted" | "deleted" | "updated") => tables.reduce((total, table) => total + table[part], 0);
-  const shown = tables.slice(0, LIMITS.changeTablesMax);
-  // Names may be very long, and there may be many.
-  while (JSON.stringify(shown).length > LIMITS.changeEntryBytesMax) shown.pop();
-  const problems = [...found.values()].filter(({ notComparable }) => notComparable !== null);
-  return {
-    tables: shown,
-    moreTables: tables.length - shown.length,
-    inserted: sum("inserted"),
-    deleted: sum("deleted"),
-    updated: sum("updated"),
-    schemaChanges: diff.view.schema.length,
-    problem: problems.length === 0 ? null : problemOf(problems),
-  };
-}
-
-/** Characters of a problem that are kept. */
-const PROBLEM_CHARS_MAX = 1_000;
-
-function problemOf(tables: readonly TableCounts[]): string {
-  const [first] = tables;
-  const more = tables.length > 1 ? ` (and ${tables.length - 1} more)` : "";
-  return `${first?.name ?? ""} is not comparable: ${first?.notComparable ?? ""}`.slice(0, PROBLEM_CHARS_MAX) + more;
-}
-
-/** Tables with changed rows, the most changed first. A shadow table counts for its owner, as on the Diff screen. */
-function foldShadows(views: readonly TableDiffView[], found: ReadonlyMap<string, TableCounts>): CountedChanges["tables"] {
-  const tables = new Map<string, CountedChanges["tables"][number]>();
-  for (const { name, owner } of views) {
-    const counts = found.get(name);
-    if (!counts || rowsOf(counts) === 0) continue;
-    const table = tables.get(owner ?? name) ?? { name: owner ?? name, inserted: 0, deleted: 0, updated: 0 };
-    table.inserted += counts.inserted;
-    table.deleted += counts.deleted;
-    table.updated += counts.updated;
-    tables.set(table.name, table);
-  }
-  return [...tables.values()].toSorted((a, b) => rowsOf(b) - rowsOf(a));
-}
-
-function rowsOf({ inserted, deleted, updated }: Pick<TableCounts, "inserted" | "deleted" | "updated">): number {
-  return inserted + deleted + updated;
-}
-
 /** An answer that would grow too large leaves the rest pending: asked again, it is a cache's work. */
 function viewsOf(asked: readonly Asked[]): ChangeCountsView[] {
   let chars = 0;
   return asked.map(({ from, to, found }) => {
     const outcome = "key" in found ? found.outcome : found;
     if (outcome) chars += JSON.stringify(outcome.counted).length;
-    if (!outcome || chars > ANSWER_CHARS_MAX) return { from, to, state: "pending", ...NOTHING };
+    if (!outcome || chars > ANSWER_CHARS_MAX) return { from, to, state: "pending", ...NO_CHANGES };
     return { from, to, state: outcome.state, ...outcome.counted };
   });
 }

@@ -3,7 +3,7 @@
  * threads, while this one takes in what came before.
  */
 import { EngineError } from "../io/errors.ts";
-import { AheadReader, type PagesInHand } from "../segments/pages-ahead.ts";
+import { BasePageFinder, type PagesInHand } from "../segments/pages-ahead.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "../transfer/long-work.ts";
 import type { DatabasePages } from "./database-pages.ts";
@@ -26,11 +26,11 @@ interface Batch {
 }
 
 export class ReadAhead {
-  readonly #reader: AheadReader;
+  readonly #finder: BasePageFinder;
 
   /** Of these states. */
   constructor(...states: readonly DatabasePages[]) {
-    this.#reader = new AheadReader(() => {
+    this.#finder = new BasePageFinder(() => {
       const donors = states.flatMap(({ findDonors }) => findDonors());
       return [...new Map(donors.map((donor) => [donor.path, donor])).values()];
     });
@@ -64,7 +64,7 @@ export class ReadAhead {
   }
 
   #find(batch: Batch | void): Promise<PagesInHand> {
-    return this.#reader.read((batch?.reads ?? []).flatMap(({ pages, numbers }) => pages.needs(numbers)));
+    return this.#finder.find((batch?.reads ?? []).flatMap(({ pages, numbers }) => pages.needs(numbers)));
   }
 }
 

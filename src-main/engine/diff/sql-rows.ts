@@ -1,7 +1,7 @@
 /** The statements that turn the rows of one table into those of the other side. */
+import { quoteName } from "#shared/sql-literal.ts";
 import { EngineError } from "../io/errors.ts";
 import type { SqlValue } from "../format/record.ts";
-import { quoted } from "../transfer/report-schema.ts";
 import type { SqlLiterals } from "./sql-literal.ts";
 import type { RowChange } from "./table-comparison.ts";
 import type { TablePair } from "./table-pair.ts";
@@ -50,7 +50,7 @@ class RowWriter {
 
   insert(values: readonly SqlValue[]): string {
     const { table, columns } = this.#target;
-    const names = this.#written.map((index) => quoted(columns[index] ?? ""));
+    const names = this.#written.map((index) => quoteName(columns[index] ?? ""));
     if (names.length === 0) return `INSERT INTO ${table} DEFAULT VALUES;`;
     return `INSERT INTO ${table} (${names.join(", ")}) VALUES (${this.#written.map((index) => this.#literal(values, index)).join(", ")});`;
   }
@@ -63,7 +63,7 @@ class RowWriter {
     const { table, columns } = this.#target;
     const set = changed
       .filter((index) => columns[index] != null)
-      .map((index) => `${quoted(columns[index] ?? "")} = ${this.#literal(current ?? [], index)}`);
+      .map((index) => `${quoteName(columns[index] ?? "")} = ${this.#literal(current ?? [], index)}`);
     return set.length === 0 ? "" : `UPDATE ${table} SET ${set.join(", ")} WHERE ${this.#where(old ?? [])};`;
   }
 
@@ -76,7 +76,7 @@ class RowWriter {
     const { pair, columns, table } = this.#target;
     const key = pair.identity.parts.map(({ column }) => column);
     if (key.length > 0 && key.every((index) => columns[index] != null && values[index] !== null))
-      return key.map((index) => `${quoted(columns[index] ?? "")} = ${this.#literal(values, index)}`).join(" AND ");
+      return key.map((index) => `${quoteName(columns[index] ?? "")} = ${this.#literal(values, index)}`).join(" AND ");
     const rowid = rowidName(columns.map((name) => name ?? "").concat(pair.columns.map(({ name }) => name)), table);
     const all = this.#written.map((index) => this.#equals(values, index));
     return `${rowid} = (SELECT ${rowid} FROM ${table} WHERE ${all.length > 0 ? all.join(" AND ") : "1"} LIMIT 1)`;
@@ -84,7 +84,7 @@ class RowWriter {
 
   /** IS alone would take 1 for 1.0, and a collation 'a' for 'A'. */
   #equals(values: readonly SqlValue[], index: number): string {
-    const name = quoted(this.#target.columns[index] ?? "");
+    const name = quoteName(this.#target.columns[index] ?? "");
     const value = values[index] ?? null;
     if (value === null) return `${name} IS NULL`;
     if (typeof value === "bigint") return `${name} IS ${this.#literal(values, index)} AND typeof(${name}) = 'integer'`;

@@ -4,9 +4,9 @@
  * from it. Triggers of changed tables are absent meanwhile. What SQL cannot change (page size, encoding, auto_vacuum) is
  * said in a comment.
  */
+import { quoteName } from "#shared/sql-literal.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "../transfer/long-work.ts";
-import { quoted } from "../transfer/report-schema.ts";
 import type { DiffTable } from "./database-diff.ts";
 import type { Diff } from "./open-diff.ts";
 import { isVirtual, type SchemaObject } from "./read-schema.ts";
@@ -103,12 +103,12 @@ class Script {
     for (const type of ["trigger", "view", "index"] as const)
       for (const object of this.#left)
         if (object.type === type && object.sql !== null && goes(object))
-          yield `DROP ${type.toUpperCase()} IF EXISTS ${quoted(object.name)};`;
+          yield `DROP ${type.toUpperCase()} IF EXISTS ${quoteName(object.name)};`;
     for (const object of this.#left)
-      if (isVirtual(object) && after.get(`table ${object.name}`) !== object.sql) yield `DROP TABLE ${quoted(object.name)};`;
+      if (isVirtual(object) && after.get(`table ${object.name}`) !== object.sql) yield `DROP TABLE ${quoteName(object.name)};`;
     for (const [{ objects }, plan] of this.#plans)
       if (plan === "drop" && objects.left && (!isSqlites(objects.left.name) || /^sqlite_stat/i.test(objects.left.name)))
-        yield `DROP TABLE ${quoted(objects.left.name)};`;
+        yield `DROP TABLE ${quoteName(objects.left.name)};`;
   }
 
   #touchedTables(): Set<string> {
@@ -123,7 +123,7 @@ class Script {
     // `changes` of a table that is not comparable says so.
     if (!pair) for await (const _ of changes()) return;
     if (!pair) return;
-    const name = quoted(objects.right.name);
+    const name = quoteName(objects.right.name);
     const target: RowTarget = { pair, table: name, columns: writableColumns(pair), isFree: false };
     if (plan === "rows") yield* rowStatements(target, changes, this.#literals);
     else if (plan === "rebuild") yield* this.#rebuild(table, target, changes);
@@ -145,16 +145,16 @@ class Script {
     const sources = kept.map(({ index }) => {
       const column = pair.columns[index];
       const before = column ? pair.left?.shape.columns[column.left] : undefined;
-      return before ? quoted(before.name) : this.#literals.write(column?.fallback ?? null);
+      return before ? quoteName(before.name) : this.#literals.write(column?.fallback ?? null);
     });
     yield `CREATE TABLE ${temporary} (${names});`;
-    yield `INSERT INTO ${temporary} SELECT ${sources.join(", ")} FROM ${quoted(objects.left?.name ?? "")};`;
+    yield `INSERT INTO ${temporary} SELECT ${sources.join(", ")} FROM ${quoteName(objects.left?.name ?? "")};`;
     const key = pair.identity.parts.map(({ column }) => columns[column] ?? "");
     if (key.length > 0) yield `CREATE INDEX ${temporary}_key ON coppice_${this.#temporary} (${key.join(", ")});`;
     yield* rowStatements({ pair, table: temporary, columns, isFree: true }, changes, this.#literals);
-    yield `DROP TABLE ${quoted(objects.left?.name ?? "")};`;
+    yield `DROP TABLE ${quoteName(objects.left?.name ?? "")};`;
     yield `${objects.right?.sql ?? ""};`;
-    const written = kept.map(({ index }) => quoted(target.columns[index] ?? "")).join(", ");
+    const written = kept.map(({ index }) => quoteName(target.columns[index] ?? "")).join(", ");
     yield `INSERT INTO ${target.table} (${written}) SELECT ${names} FROM ${temporary} ORDER BY rowid;`;
     yield `DROP TABLE ${temporary};`;
   }

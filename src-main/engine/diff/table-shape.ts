@@ -4,7 +4,7 @@
  * that are not here, and rules that rows would break, do no harm then. Nothing is run.
  */
 import Database from "better-sqlite3";
-import { quoted } from "../transfer/report-schema.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import type { SqlValue } from "../format/record.ts";
 import type { KeyPart } from "./key-order.ts";
 import type { SchemaObject } from "./read-schema.ts";
@@ -164,7 +164,7 @@ function columnOf(database: Database.Database, { name, type, dflt_value, hidden 
 function evaluateDefault(database: Database.Database, type: string, expression: string): SqlValue {
   try {
     database.exec(
-      `CREATE TEMP TABLE fallback (value ${quoted(affinityOf(type))} DEFAULT ${expression}); INSERT INTO fallback DEFAULT VALUES`,
+      `CREATE TEMP TABLE fallback (value ${quoteName(affinityOf(type))} DEFAULT ${expression}); INSERT INTO fallback DEFAULT VALUES`,
     );
     const value = database.prepare("SELECT value FROM fallback").safeIntegers().pluck().get();
     return value as SqlValue;

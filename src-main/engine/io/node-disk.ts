@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 import type { Disk, FileDescriptor, FileStat } from "./disk.ts";
 import { loadNative } from "./load-native.ts";
 import { systemErrorName, toEngineError } from "./os-error.ts";
@@ -42,7 +43,7 @@ export const nodeDisk: Disk = {
       }),
     ),
   removeTree: (path) => attempt("remove the folder", path, () => fs.rmSync(path, { recursive: true, force: true })),
-  makeDirectory: (path) => attempt("make the folder", path, () => void fs.mkdirSync(path, { recursive: true })),
+  makeDirectory: (path) => attempt("make the folder", path, () => makeDirectory(path)),
   list: (path) => attempt("list the folder", path, () => orWhenMissing([], () => fs.readdirSync(path).toSorted())),
   setModified: (file, mtimeNs) => attemptOn("set the modification time of", file, () => setModified(file, mtimeNs)),
   setMode: (path, mode) => attempt("set the permissions of", path, () => fs.chmodSync(path, mode)),
@@ -55,6 +56,28 @@ export const nodeDisk: Disk = {
       return bavail * bsize;
     }),
 };
+
+/**
+ * With its parents, one by one: Node's own `recursive` goes round for ever where a parent is there and yet nothing can be
+ * made in it (`/proc`).
+ */
+function makeDirectory(path: string): void {
+  if (isDirectory(path)) return;
+  try {
+    fs.mkdirSync(path);
+  } catch (error) {
+    // Somebody else made it meanwhile.
+    if (isDirectory(path)) return;
+    const parent = dirname(path);
+    if (systemErrorName(error) !== "ENOENT" || parent === path || isDirectory(parent)) throw error;
+    makeDirectory(parent);
+    makeDirectory(path);
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return orWhenMissing(null, () => fs.statSync(path))?.isDirectory() ?? false;
+}
 
 function attempt<T>(operation: string, object: string, act: () => T): T {
   try {

@@ -57,8 +57,8 @@ export class LocalObjectStore implements ObjectStore {
     const entries: ObjectEntry[] = [];
     for (const name of this.#disk.list(this.#folder)) {
       const stat = this.#disk.stat(join(this.#folder, name));
-      // Gone between the two calls: another process removed it.
-      if (stat) entries.push({ name, size: stat.size, storedAt: Number(stat.mtimeNs / 1_000_000n) });
+      // Gone between the two calls, because another process removed it; or a folder, which is not ours.
+      if (stat?.kind === "file") entries.push({ name, size: stat.size, storedAt: Number(stat.mtimeNs / 1_000_000n) });
     }
     return entries;
   }

@@ -5,6 +5,7 @@
  */
 import { formatTarget, type VersionNumber } from "#shared/ids.ts";
 import { LIMITS } from "#shared/limits.ts";
+import { compileNamePattern } from "#shared/name-pattern.ts";
 import type { AcrossResultView, AcrossTargetView, StatementView } from "#shared/query-views.ts";
 import type { BranchRecord, DatabaseRecord } from "../catalog/records.ts";
 import { staleError } from "../branches/checkpoint.ts";
@@ -41,8 +42,7 @@ export interface Question {
 export type OnResult = (results: readonly AcrossResultView[], chars: number) => void | Promise<void>;
 
 /**
- * Branches by pattern (`*` for anything, folders included; `?` for one character), in order of their names, then single
- * ones; each once. Throws `branch-not-found` for a pattern that fits none, `bad-argument` when there are too many.
+ * Branches by pattern (see `compileNamePattern`), in order of their names, then single ones; each once. Throws `branch-not-found` for a pattern that fits none, `bad-argument` when there are too many.
  */
 export function findTargets(
   parts: Parts,
@@ -72,14 +72,8 @@ export function findTargets(
 
 function matchingBranches(parts: Parts, database: DatabaseRecord, pattern: string): string[] {
   const fixed = /^[^*?]*/.exec(pattern)?.[0] ?? "";
-  const glob = new RegExp(
-    `^${pattern
-      .replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-      .replace(/\*+/g, ".*")
-      .replaceAll("?", ".")}$`,
-    "u",
-  );
-  return parts.catalog.branches.names(database.id, fixed, LIMITS.forkCountMax * 10).filter((name) => glob.test(name));
+  const matcher = compileNamePattern(pattern);
+  return parts.catalog.branches.names(database.id, fixed, LIMITS.forkCountMax * 10).filter((name) => matcher.test(name));
 }
 
 /** Asks all; each result is given out as it comes, to a reader who may take his time. Throws `cancelled` only. */

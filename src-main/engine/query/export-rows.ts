@@ -3,11 +3,11 @@ import type { RequestInput, RequestOutput } from "#shared/contract.ts";
 import type { DataValue, SqlProblem } from "#shared/query-views.ts";
 import { csvLine, isNumber, jsonRow, markdownHead, markdownRow, uniqueNames } from "#shared/row-text.ts";
 import { splitSql } from "#shared/split-sql.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import type { Parts } from "../branches/parts.ts";
 import { SqlLiterals } from "../diff/sql-literal.ts";
 import { EngineError } from "../io/errors.ts";
 import { exportFile } from "../transfer/export-file.ts";
-import { quoted } from "../transfer/report-schema.ts";
 import { bindValue } from "./bind-value.ts";
 import type { OnEvent } from "./query-children.ts";
 import type { ScriptOutcome } from "./query-protocol.ts";
@@ -126,7 +126,7 @@ const TEXTS: Readonly<Record<RequestInput<"query.export">["format"], (table: str
     let into = "";
     return {
       head: (columns) => {
-        into = `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES `;
+        into = `INSERT INTO ${quoteName(table)} (${columns.map(quoteName).join(", ")}) VALUES `;
         return "";
       },
       row: (values) => `${into}(${values.map((value) => literal(value, literals)).join(", ")});\n`,

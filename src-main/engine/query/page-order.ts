@@ -4,8 +4,8 @@
  */
 import { LIMITS } from "#shared/limits.ts";
 import type { DataValue } from "#shared/query-views.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import { EngineError } from "../io/errors.ts";
-import { quoted } from "../transfer/report-schema.ts";
 import { bindValue } from "./bind-value.ts";
 import type { Bound } from "./read-rows.ts";
 import type { RowsOrder } from "./query-protocol.ts";
@@ -67,7 +67,7 @@ function orderParts(shape: TableShape, order: RowsOrder["order"]): OrderPart[] {
   const key = shape.parts.map(({ sql, descending }) => ({ sql, descending, nullable: false }));
   if (order === null) return key;
   const column = findColumn(shape, order.column);
-  const first = { sql: quoted(column), descending: order.descending, nullable: true };
+  const first = { sql: quoteName(column), descending: order.descending, nullable: true };
   const [only] = shape.parts;
   // By the key itself: nothing else is needed.
   if (only && shape.parts.length === 1 && only.name.toLowerCase() === column.toLowerCase()) return [{ ...first, nullable: false }];

@@ -185,7 +185,8 @@ class QueryChild {
       await current.onEvent?.(reply.event);
       if (reply.asks && this.#current === current) this.#send({ more: true });
     } catch (error) {
-      // Whoever reads has had enough.
+      // Whoever reads has had enough. The job fails of that, not of the end of its process.
+      this.#current = null;
       await this.kill();
       current.fail(error);
     }

@@ -18,14 +18,15 @@ export function readSchema(opening: Opening & { readonly table: string | null })
   const { table } = opening;
   return withDatabase(opening, "read", ({ database, encoding }) => {
     database.exec("BEGIN");
-    const budget = new Budget();
     const rows = tableRows(database).filter(({ name }) => table === null || name.toLowerCase() === table.toLowerCase());
+    const names = rows.map(nameTable);
+    const budget = new Budget(names);
     const tables: DataTableView[] = [];
-    for (const row of rows) {
+    for (const [index, name] of names.entries()) {
       if (!budget.hasRoom) break;
-      const view = describeTable(database, row, budget.hasRoomForColumns || table !== null);
-      budget.take(view);
-      tables.push(view);
+      const row = rows[index];
+      const view = row && (table !== null || budget.hasRoomForDetails) ? describeTable(database, row, name) : name;
+      tables.push(table === null ? budget.takeTable(view, name) : view);
     }
     const all = database
       .prepare<[], DataObjectView>(
@@ -36,8 +37,7 @@ export function readSchema(opening: Opening & { readonly table: string | null })
     const objects: DataObjectView[] = [];
     for (const object of all) {
       if (!budget.hasRoom) break;
-      budget.take(object);
-      objects.push(object);
+      objects.push(budget.take(object));
     }
     return {
       encoding,
@@ -50,21 +50,43 @@ export function readSchema(opening: Opening & { readonly table: string | null })
   });
 }
 
-/** Columns take at most two thirds of what a schema may take, so that all names still find room. */
+/** Names find room first. Columns and SQL take what they leave, at most two thirds of all, so that indexes and triggers find some. */
 class Budget {
   #chars = 0;
+  #detailChars = 0;
+  #isFull = false;
+  readonly #detailCharsMax: number;
+
+  constructor(names: readonly DataTableView[]) {
+    const nameChars = names.reduce((sum, name) => sum + charsOf(name), 0);
+    this.#detailCharsMax = Math.min(LIMITS.dataSchemaCharsMax - nameChars, (LIMITS.dataSchemaCharsMax * 2) / 3);
+  }
 
   get hasRoom(): boolean {
     return this.#chars < LIMITS.dataSchemaCharsMax;
   }
 
-  get hasRoomForColumns(): boolean {
-    return this.#chars < (LIMITS.dataSchemaCharsMax * 2) / 3;
+  get hasRoomForDetails(): boolean {
+    return !this.#isFull;
   }
 
-  take(view: unknown): void {
-    this.#chars += JSON.stringify(view).length;
+  /** What there is room for: the table, or its name. The first one that does not fit is the last that is looked at. */
+  takeTable(view: DataTableView, name: DataTableView): DataTableView {
+    const chars = charsOf(view) - charsOf(name);
+    this.#isFull ||= this.#detailChars + chars > this.#detailCharsMax;
+    if (this.#isFull) return this.take(name);
+    this.#detailChars += chars;
+    return this.take(view);
   }
+
+  take<View>(view: View): View {
+    this.#chars += charsOf(view);
+    return view;
+  }
+}
+
+function charsOf(view: unknown): number {
+  return JSON.stringify(view).length;
 }
 
 /** SQLite's own tables are left out, but for sqlite_sequence and sqlite_stat1, which hold data. */
@@ -78,14 +100,17 @@ function tableRows(database: Database.Database): TableRow[] {
     .all();
 }
 
-function describeTable(database: Database.Database, row: TableRow, withColumns: boolean): DataTableView {
-  const about = { name: row.name, kind: row.type, sql: row.sql, isStrict: row.strict === 1, withoutRowid: row.wr === 1 };
-  if (!withColumns) return { ...about, columns: null, key: null, problem: null };
+function nameTable({ name, type, strict, wr }: TableRow): DataTableView {
+  return { name, kind: type, sql: null, isStrict: strict === 1, withoutRowid: wr === 1, columns: null, key: null, problem: null };
+}
+
+function describeTable(database: Database.Database, row: TableRow, name: DataTableView): DataTableView {
+  const about = { ...name, sql: row.sql };
   try {
     const columns = readColumns(database, row.name);
-    return { ...about, columns, key: readKey(database, row, columns).key, problem: null };
+    return { ...about, columns, key: readKey(database, row, columns).key };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return { ...about, columns: null, key: null, problem: error.message };
+    return { ...about, problem: error.message };
   }
 }

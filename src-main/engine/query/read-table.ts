@@ -1,11 +1,11 @@
 /** Pages, counts and single values of a table. Runs in the process that runs SQL. */
 import { LIMITS } from "#shared/limits.ts";
 import type { DataFilter, DataRowView, DataValue, DataValueView } from "#shared/query-views.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import { viewValue } from "../diff/value-view.ts";
 import { decodeText, InvalidText, type SqlValue } from "../format/record.ts";
 import type { TextEncoding } from "../format/sqlite-header.ts";
 import { EngineError } from "../io/errors.ts";
-import { quoted } from "../transfer/report-schema.ts";
 import { bindValue } from "./bind-value.ts";
 import { findColumn, pageOrder, writeCursor, type PageOrder, type Piece } from "./page-order.ts";
 import type { FoundRows, QueryJobs, RowsOrder, TableOrder } from "./query-protocol.ts";
@@ -69,7 +69,7 @@ function edges(
 
 /** The statement for a page, and how its rows are understood. */
 function selectRows(shape: TableShape, order: RowsOrder, page: PageOrder) {
-  const columns = shape.columns.map(({ name }) => quoted(name));
+  const columns = shape.columns.map(({ name }) => quoteName(name));
   const places = page.parts.map(({ sql }) => sql);
   const isCut = columns.length <= CUT_COLUMNS_MAX;
   const max = LIMITS.queryValueBytesMax;
@@ -78,7 +78,7 @@ function selectRows(shape: TableShape, order: RowsOrder, page: PageOrder) {
   const lengths = isCut ? columns.map((sql) => `iif(${isLong(sql)}, substr(typeof(${sql}), 1, 1) || octet_length(${sql}), NULL)`) : [];
   const where = conditions([filterPiece(shape, order.filters), page.where]);
   const extra = page.limit + 1;
-  const sql = `SELECT ${[...shown, ...places, ...lengths].join(", ")} FROM ${quoted(shape.name)}${where.sql}${page.orderBy} LIMIT ${extra}${page.offset > 0 ? ` OFFSET ${page.offset}` : ""}`;
+  const sql = `SELECT ${[...shown, ...places, ...lengths].join(", ")} FROM ${quoteName(shape.name)}${where.sql}${page.orderBy} LIMIT ${extra}${page.offset > 0 ? ` OFFSET ${page.offset}` : ""}`;
   const read = (row: readonly SqlValue[], encoding: TextEncoding) => {
     const whole = viewRow(row.slice(columns.length, columns.length + places.length), Number.MAX_SAFE_INTEGER);
     const values = row.slice(0, columns.length);
@@ -116,7 +116,7 @@ function conditions(pieces: readonly Piece[]): Piece {
 function filterPiece(shape: TableShape, filters: readonly DataFilter[]): Piece {
   const values: Bound[] = [];
   const terms = filters.map(({ column, operator, value }) => {
-    const name = quoted(findColumn(shape, column));
+    const name = quoteName(findColumn(shape, column));
     const binding = bindValue(value);
     values.push(binding.value);
     if (operator === "contains") return `instr(lower(CAST(${name} AS TEXT)), lower(CAST(${binding.sql} AS TEXT))) > 0`;
@@ -139,7 +139,7 @@ export function countRows(order: TableOrder): Promise<{ count: number }> {
 function countOf(database: OpenedFile["database"], shape: TableShape, filters: readonly DataFilter[]): number {
   const where = conditions([filterPiece(shape, filters)]);
   const count = database
-    .prepare<Bound[], number>(`SELECT count(*) FROM ${quoted(shape.name)}${where.sql}`)
+    .prepare<Bound[], number>(`SELECT count(*) FROM ${quoteName(shape.name)}${where.sql}`)
     .pluck()
     .get(...where.values);
   return Number(count);
@@ -149,14 +149,14 @@ function countOf(database: OpenedFile["database"], shape: TableShape, filters: r
 export function readValue(order: QueryJobs["value"]["input"]): Promise<DataValueView> {
   return withDatabase(order, "read", (file) => {
     const shape = readShape(file.database, order.table);
-    const column = quoted(findColumn(shape, order.column));
+    const column = quoteName(findColumn(shape, order.column));
     if (shape.parts.length === 0 || order.key.length !== shape.parts.length)
       throw new EngineError(
         "bad-argument",
         `A row of "${shape.name}" is named by ${shape.parts.length} values of its key, not by ${order.key.length}`,
       );
     const where = equalKey(shape, order.key);
-    const row = selectValue(file, `FROM ${quoted(shape.name)} WHERE ${where.sql}`, column, order, where.values);
+    const row = selectValue(file, `FROM ${quoteName(shape.name)} WHERE ${where.sql}`, column, order, where.values);
     if (row === undefined) throw new EngineError("bad-argument", `"${shape.name}" has no such row any more`);
     return row;
   });

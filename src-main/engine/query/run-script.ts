@@ -133,7 +133,7 @@ class ScriptRun {
     await batch.flush();
     return {
       truncated,
-      changes: compiled.readonly ? 0 : totalChanges(database) - before,
+      changes: totalChanges(database) === before ? 0 : changesOfLast(database),
       note: isExact ? null : "Text that is not valid in the database's encoding is shown with replacement characters",
       digest: digest?.finish(truncated) ?? null,
     };
@@ -190,6 +190,11 @@ class Batch {
 
 function isCompileError(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code === "SQLITE_ERROR";
+}
+
+/** Rows that the last statement which changed any changed itself: those of triggers are not among them, as in better-sqlite3's own count. */
+function changesOfLast(database: Database.Database): number {
+  return Number(database.prepare("SELECT changes()").pluck().get());
 }
 
 function totalChanges(database: Database.Database): number {

@@ -43,7 +43,7 @@ export async function withDatabase<T>(opening: Opening, mode: "read" | "write", 
   let database: Database.Database | null = null;
   try {
     const readonly = mode === "read" && opensReadOnly(opening);
-    database = new Database(opening.path, { fileMustExist: true, readonly, timeout: opening.busyMs });
+    database = openFile(opening, readonly);
     if (mode === "read") database.pragma("query_only = ON");
     // Read through the page cache of the system, without copying: only where nobody can cut the file short meanwhile.
     if (!opening.isShared || opening.isScratch) database.pragma(`mmap_size = ${MAPPED_BYTES_MAX}`);
@@ -55,6 +55,16 @@ export async function withDatabase<T>(opening: Opening, mode: "read" | "write", 
   } finally {
     if (database?.inTransaction) database.exec("ROLLBACK");
     database?.close();
+  }
+}
+
+function openFile({ path, busyMs }: Opening, readonly: boolean): Database.Database {
+  try {
+    return new Database(path, { fileMustExist: true, readonly, timeout: busyMs });
+  } catch (error) {
+    // Caches are cleared with their folders, and of a missing folder better-sqlite3 tells in a way of its own.
+    if (nodeDisk.stat(path) !== null) throw error;
+    throw new EngineError("file-not-found", `Cannot open ${path}: no such file`, { cause: error, details: { path } });
   }
 }
 

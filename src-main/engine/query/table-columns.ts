@@ -1,8 +1,8 @@
 /** What a table looks like to somebody who pages through it: its columns, and what tells its rows apart. */
 import type Database from "better-sqlite3";
 import type { DataColumnView, DataKeyView } from "#shared/query-views.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import { EngineError } from "../io/errors.ts";
-import { quoted } from "../transfer/report-schema.ts";
 
 export interface KeyPart {
   /** Names the value in SQL. */
@@ -76,7 +76,7 @@ export function readKey(
   if (name === undefined || (table.type === "virtual" && !hasRowid(database, table.name, name))) return NO_KEY;
   return {
     key: { kind: "rowid", columns: [name], isStable: alias !== null },
-    parts: [{ sql: quoted(name), name, descending: false }],
+    parts: [{ sql: quoteName(name), name, descending: false }],
   };
 }
 
@@ -85,7 +85,7 @@ const NO_KEY = { key: { kind: "none", columns: [], isStable: false }, parts: [] 
 /** A virtual table need not have one. */
 function hasRowid(database: Database.Database, table: string, name: string): boolean {
   try {
-    database.prepare(`SELECT ${name} FROM ${quoted(table)} ORDER BY ${name}`);
+    database.prepare(`SELECT ${name} FROM ${quoteName(table)} ORDER BY ${name}`);
     return true;
   } catch {
     return false;
@@ -109,7 +109,7 @@ function primaryKey(database: Database.Database, table: string, columns: readonl
     .all(table);
   const names = columns.filter(({ keyPosition }) => keyPosition > 0).toSorted((a, b) => a.keyPosition - b.keyPosition);
   const parts = names.map(({ name }) => ({
-    sql: quoted(name),
+    sql: quoteName(name),
     name,
     descending: rows.find((row) => row.name === name)?.desc === 1,
   }));

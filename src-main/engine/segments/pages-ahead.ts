@@ -48,7 +48,7 @@ interface Wanted {
   readonly found: Map<number, Uint8Array>;
 }
 
-export class AheadReader {
+export class BasePageFinder {
   readonly #free: RunBuffers[] = [];
   #donors: readonly PageDonor[] | null = null;
   readonly #findDonors: () => readonly PageDonor[];
@@ -59,7 +59,7 @@ export class AheadReader {
   }
 
   /** Never fails. */
-  async read(needs: readonly PageNeed[]): Promise<PagesInHand> {
+  async find(needs: readonly PageNeed[]): Promise<PagesInHand> {
     const wanted = gather(needs);
     const used: RunBuffers[] = [];
     for (const each of wanted.values()) {

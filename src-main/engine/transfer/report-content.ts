@@ -6,10 +6,11 @@ import type Database from "better-sqlite3";
 import { SqliteError } from "better-sqlite3";
 import { formatBytes } from "#shared/units.ts";
 import type { ImportNote } from "#shared/views.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "./long-work.ts";
 import { counted, grouped, note, ok, warning } from "./report-file.ts";
-import { quoted, type SchemaTable } from "./report-schema.ts";
+import type { SchemaTable } from "./report-schema.ts";
 
 /** Up to this size integrity_check, which also compares indexes with their tables, and a look at every row. */
 const SMALL_BYTES_MAX = 64 * 1024 * 1024;
@@ -59,7 +60,7 @@ async function integrityNote(database: Database.Database, tables: readonly Schem
 }
 
 function runCheck(database: Database.Database, check: string, table: string | null): string[] {
-  const argument = table === null ? String(PROBLEMS_MAX) : quoted(table);
+  const argument = table === null ? String(PROBLEMS_MAX) : quoteName(table);
   try {
     const rows = database.prepare(`PRAGMA ${check}(${argument})`).pluck().all() as string[];
     return rows.filter((row) => row !== "ok");
@@ -138,7 +139,7 @@ function scanTable(database: Database.Database, table: SchemaTable, values: Valu
 function countRows(database: Database.Database, table: string): number {
   return Number(
     database
-      .prepare(`SELECT count(*) FROM ${quoted(table)}`)
+      .prepare(`SELECT count(*) FROM ${quoteName(table)}`)
       .pluck()
       .get(),
   );
@@ -151,10 +152,10 @@ function scanSql(table: string, columns: readonly string[], limit: number): stri
       `sum(t${i} = 'blob'), max(CASE t${i} WHEN 'blob' THEN v${i} END), max(CASE t${i} WHEN 'integer' THEN v${i} END), min(CASE t${i} WHEN 'integer' THEN v${i} END)`,
   );
   const inner = columns.map((column, i) => {
-    const name = quoted(column);
+    const name = quoteName(column);
     return `typeof(${name}) AS t${i}, CASE typeof(${name}) WHEN 'integer' THEN ${name} WHEN 'blob' THEN length(${name}) END AS v${i}`;
   });
-  return `SELECT count(*), ${results.join(", ")} FROM (SELECT ${inner.join(", ")} FROM ${quoted(table)} LIMIT ${limit})`;
+  return `SELECT count(*), ${results.join(", ")} FROM (SELECT ${inner.join(", ")} FROM ${quoteName(table)} LIMIT ${limit})`;
 }
 
 function takeColumn(values: Values, column: string, [blobs, longest, largest, smallest]: (bigint | null)[]): void {

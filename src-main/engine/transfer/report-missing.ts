@@ -8,11 +8,12 @@
  */
 import type Database from "better-sqlite3";
 import type { ImportNote } from "#shared/views.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import type { Work } from "../segments/page-source.ts";
 import { breathe } from "./long-work.ts";
 import { sqliteMessage } from "./report-content.ts";
 import { grouped, note, warning } from "./report-file.ts";
-import { quoted, type SchemaTable } from "./report-schema.ts";
+import type { SchemaTable } from "./report-schema.ts";
 
 const OBJECTS_MAX = 2_000;
 const FUNCTIONS_A_STATEMENT_MAX = 20;
@@ -60,15 +61,15 @@ function collectIndexCollations(database: Database.Database, missing: Missing): 
 }
 
 function selectFrom(name: string): string {
-  return `SELECT * FROM ${quoted(name)}`;
+  return `SELECT * FROM ${quoteName(name)}`;
 }
 
 function tableStatements(database: Database.Database, table: SchemaTable): string[] {
-  const name = quoted(table.name);
+  const name = quoteName(table.name);
   const read = selectFrom(table.name);
   if (table.type === "virtual") return [read];
   const column = database.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 LIMIT 1").pluck().get(table.name);
-  const update = typeof column === "string" ? [`UPDATE ${name} SET ${quoted(column)} = ${quoted(column)}`] : [];
+  const update = typeof column === "string" ? [`UPDATE ${name} SET ${quoteName(column)} = ${quoteName(column)}`] : [];
   return [read, `INSERT INTO ${name} DEFAULT VALUES`, ...update, `DELETE FROM ${name} WHERE 1`];
 }
 

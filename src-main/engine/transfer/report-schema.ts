@@ -94,8 +94,3 @@ function nameNotes(tables: readonly SchemaTable[]): ImportNote[] {
   if (odd.length === 0) return [];
   return [note("Names", `${counted(odd.length, "table")} with names that need quotes, e.g. ${JSON.stringify(odd[0]?.name)}`, "Kept")];
 }
-
-/** A name as SQL takes it, whatever is in it. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}

@@ -19,7 +19,7 @@ export function manageCaches(parts: Parts, input: RequestInput<"store.cache">): 
 }
 
 /** Bytes as files have them; shadows share most of their blocks with the files of branches. */
-export function listCaches(parts: Parts): CacheUsage[] {
+function listCaches(parts: Parts): CacheUsage[] {
   const { paths } = parts;
   return [
     { name: "ready files", ...parts.pool.usage() },
@@ -38,7 +38,7 @@ function clearCaches(parts: Parts): void {
 }
 
 /** Files in a folder and in those below it. */
-export function treeUsage(parts: Pick<Parts, "disk">, folder: string): { readonly files: number; readonly bytes: number } {
+function treeUsage(parts: Pick<Parts, "disk">, folder: string): { readonly files: number; readonly bytes: number } {
   let files = 0;
   let bytes = 0;
   for (const name of parts.disk.list(folder)) {

@@ -9,13 +9,13 @@ const NOTE_BYTES = 64;
 /** What the last look at the clock left in the store's folder. */
 interface Note {
   readonly seen: UnixMs;
-  /** Until then, TTLs and purge dates are judged by `heldAt`. */
+  /** Until then, TTLs, purge dates and the undo window are judged by `heldAt`. */
   readonly holdUntil: UnixMs;
   readonly heldAt: UnixMs;
 }
 
 /**
- * The time by which TTLs and purge dates are judged. A clock that jumped forward by more than a day since the last look
+ * The time by which TTLs, purge dates and the end of the undo window are judged. A clock that jumped forward by more than a day since the last look
  * would empty a store at once, so for a day after the jump the time before it counts. (A store that nobody opened for
  * days looks the same: it keeps its expired branches a day longer.)
  */

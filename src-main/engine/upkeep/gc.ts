@@ -29,9 +29,9 @@ export interface DueTrash {
 }
 
 /**
- * `purgeAllTrash` does not wait for purge dates, nor do those that `purge` names. A dry run says exactly what would be freed and changes nothing. Errors:
- * `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`, `branch-not-found` and `database-not-found` (named, but not in the
- * trash); nothing is deleted then.
+ * `purgeAllTrash` does not wait for purge dates, nor do those that `purge` names. A dry run says exactly what would be freed
+ * and changes nothing. Errors: `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`,
+ * `branch-not-found` and `database-not-found` (named, but not in the trash); nothing is deleted then.
  */
 export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork = {}): Promise<GcReport> {
   if (!input.dryRun) await removeDamagedSegments(parts, work);
@@ -47,7 +47,7 @@ export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: Ph
 
 async function collect(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork): Promise<GcReport> {
   const due = dueTrash(parts, input);
-  const makePlan = (): GarbagePlan => planGarbage(parts.catalog, { now: parts.clock.now(), undoWindowMs: LIMITS.undoWindowMs, ...due });
+  const makePlan = (): GarbagePlan => planGarbage(parts.catalog, { now: purgeTime(parts), undoWindowMs: LIMITS.undoWindowMs, ...due });
   if (input.dryRun) {
     const plan = makePlan();
     return report(parts, due, plan, await orphans(parts, plan), catalogSlack(plan), true);
@@ -105,7 +105,7 @@ function withNamed<T extends { readonly id: number }>(
   for (const id of ids) {
     const record = trashed.get(id);
     if (!record)
-      throw new EngineError(`${kind}-not-found`, `Purge: the trash holds no ${kind} ${id}`, {
+      throw new EngineError(`${kind}-not-found`, `Purge: the trash holds no ${kind} with the id ${id} any more`, {
         hint: "It may have been restored or purged meanwhile: look at the trash again",
         untouched: "Nothing was deleted.",
       });

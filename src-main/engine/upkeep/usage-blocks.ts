@@ -52,7 +52,7 @@ function addPlaces(places: number[], found: Float64Array): number {
 }
 
 /** Bytes that lie in at least one of the ranges: pairs of start and length. */
-export function measureUnion(places: readonly number[]): number {
+function measureUnion(places: readonly number[]): number {
   const order = Array.from({ length: places.length / 2 }, (_, index) => index * 2).toSorted((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
   let bytes = 0;
   let end = -Infinity;

@@ -6,7 +6,7 @@ import type { Parts } from "../branches/parts.ts";
 import { findBranch, type Place } from "../branches/resolve.ts";
 import { breathe, type PhasedWork } from "../transfer/long-work.ts";
 import { makeRows, type SegmentRow } from "./usage-rows.ts";
-import { readSegmentUsage, type KeptTree, type SegmentUsage } from "./usage-segments.ts";
+import { joinOwners, NOBODY, readSegmentUsage, SEVERAL, type KeptTree, type SegmentUsage } from "./usage-segments.ts";
 
 /** Errors: `branch-not-found`, `database-not-found`, `cancelled`. The newest checkpoint first. */
 export async function branchUsage(parts: Parts, input: RequestInput<"usage.branch">, work: PhasedWork = {}): Promise<BranchUsageView> {
@@ -31,7 +31,7 @@ function checkpointRows(parts: Parts, usage: SegmentUsage, { database, branch }:
   const kept = usage.trees.get(database.id);
   const own = parts.catalog.checkpoints.ofBranch(branch.id);
   if (!kept) return [];
-  const unique = uniqueBytes(kept, countClaims(usage, database.id), new Set(own.map(({ version }) => version)));
+  const unique = uniqueBytes(kept, countRefs(usage, database.id), new Set(own.map(({ version }) => version)));
   return own.map(({ name, version }) => {
     const bytes = unique.get(version) ?? 0;
     return { name, version, uniqueBytes: bytes, sharedBytes: kept.tree.reachOf(version) - bytes };
@@ -39,7 +39,7 @@ function checkpointRows(parts: Parts, usage: SegmentUsage, { database, branch }:
 }
 
 /** How many refs name each version, of whatever branch: a checkpoint is one of them. */
-function countClaims(usage: SegmentUsage, database: number): Map<number, number> {
+function countRefs(usage: SegmentUsage, database: number): Map<number, number> {
   const counts = new Map<number, number>();
   for (const branch of usage.branches.values()) {
     if (branch.database !== database) continue;
@@ -48,9 +48,6 @@ function countClaims(usage: SegmentUsage, database: number): Map<number, number>
   return counts;
 }
 
-const NOBODY = 0;
-const SEVERAL = -1;
-
 /**
  * Bytes that only the one name on each of these versions keeps, once the undo window is over: a version counts when a
  * single ref is the only one that reaches it, and that is one of them.
@@ -58,8 +55,7 @@ const SEVERAL = -1;
 function uniqueBytes({ tree }: KeptTree, refs: ReadonlyMap<number, number>, checkpoints: ReadonlySet<number>): Map<number, number> {
   const owners = new Int32Array(tree.bytes.length);
   const add = (version: number, owner: number): void => {
-    const before = owners[version] ?? NOBODY;
-    owners[version] = before === NOBODY || before === owner ? owner : SEVERAL;
+    owners[version] = joinOwners(owners[version] ?? NOBODY, owner);
   };
   for (const [version, count] of refs) add(version, count === 1 && checkpoints.has(version) ? version : SEVERAL);
   const bytes = new Map<number, number>();

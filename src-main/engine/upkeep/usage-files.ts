@@ -1,6 +1,6 @@
 /** The files of a store's folder: every one of them, so that what a store takes adds up to what is on the disk. */
 import { join } from "node:path";
-import type { Disk, FileStat } from "../io/disk.ts";
+import type { Disk } from "../io/disk.ts";
 import { breathe, type PhasedWork } from "../transfer/long-work.ts";
 
 /** Files that are looked at before others may run. */
@@ -12,9 +12,6 @@ export interface FoundFile {
   readonly size: number;
   /** Bytes of its blocks on the disk. */
   readonly allocated: number;
-  /** Names it by what it is, not by its path. */
-  readonly device: bigint;
-  readonly inode: bigint;
 }
 
 /**
@@ -29,15 +26,11 @@ export async function visitFiles(disk: Disk, folder: string, work: PhasedWork, v
       const path = join(from, name);
       const stat = disk.stat(path);
       if (stat?.kind === "directory") waiting.push(path);
-      else if (stat) visit(foundFile(path, stat));
+      else if (stat) visit({ path, size: stat.size, allocated: stat.allocated });
       seen += 1;
       if (seen % FILES_PER_TURN !== 0) continue;
       work.progress?.(seen, 0);
       await breathe(work);
     }
   }
-}
-
-export function foundFile(path: string, { size, allocated, device, inode }: FileStat): FoundFile {
-  return { path, size, allocated, device, inode };
 }

@@ -10,6 +10,7 @@ import type { PurgeDraft } from "../catalog/records.ts";
 import { sidePaths } from "../checkouts/side-files.ts";
 import { shadowPaths } from "../checkouts/shadow-files.ts";
 import { breathe, type PhasedWork } from "../transfer/long-work.ts";
+import { purgeTime } from "./clock-guard.ts";
 import { dueTrash } from "./gc.ts";
 import { sumOwned } from "./usage-rows.ts";
 import { readSegmentUsage, type BranchRefs, type SegmentUsage } from "./usage-segments.ts";
@@ -50,14 +51,14 @@ interface SegmentPrediction {
 }
 
 function predictSegments(parts: Parts, names: Names): SegmentPrediction {
-  const { catalog, clock } = parts;
+  const { catalog } = parts;
   const usage = readSegmentUsage(parts);
   const going = findGoing(parts, usage, names);
   const due = dueTrash(parts, {});
   const databases = new Set<number>(due.databases.map(({ id }) => id));
   const anyway = new Set<number>(due.branches.map(({ id }) => id));
   for (const branch of usage.branches.values()) if (databases.has(branch.database)) anyway.add(branch.id);
-  const when = { now: clock.now(), undoWindowMs: LIMITS.undoWindowMs, databases };
+  const when = { now: purgeTime(parts), undoWindowMs: LIMITS.undoWindowMs, databases };
   const bytesWithout = (branches: ReadonlySet<number>): number => sumBytes(usage, removableVersions(catalog, { ...when, branches }));
   const segmentBytes = bytesWithout(new Set([...anyway, ...going.map(({ branch }) => branch.id)])) - bytesWithout(anyway);
   const owned = sumOwned(usage);

@@ -10,6 +10,7 @@ import type { UsagePartName } from "#shared/usage-views.ts";
 import type { Parts } from "../branches/parts.ts";
 import { visitClaims } from "../catalog/claims.ts";
 import { segmentOfKey, STATE, versionOfKey } from "../catalog/schema.ts";
+import { purgeTime } from "./clock-guard.ts";
 import { VersionTree } from "./version-tree.ts";
 
 export type SegmentPart = Extract<UsagePartName, "unique" | "shared" | "history" | "trash" | "garbage">;
@@ -27,8 +28,14 @@ export interface BranchRefs {
 }
 
 /** Nobody keeps it; more than one does, or something that no purge of a single branch ends. */
-const NOBODY = 0;
-const SEVERAL = -1;
+export const NOBODY = 0;
+export const SEVERAL = -1;
+
+/** Who keeps what each of two keeps. */
+export function joinOwners(one: number, other: number): number {
+  return one === NOBODY || one === other ? other : SEVERAL;
+}
+
 const BY = { live: 1, trash: 2, undo: 4 } as const;
 
 /** The versions of one database and what keeps them. */
@@ -62,8 +69,7 @@ export class KeptTree {
   }
 
   #add(version: number, owner: number, by: number): void {
-    const before = this.ownerOf(version);
-    this.#owners[version] = before === NOBODY || before === owner ? owner : SEVERAL;
+    this.#owners[version] = joinOwners(this.ownerOf(version), owner);
     this.#by[version] = (this.#by[version] ?? 0) | by;
   }
 
@@ -93,15 +99,15 @@ export interface SegmentUsage {
 }
 
 /** Call inside a snapshot. Single scans of branches, versions, segments' sizes, and of the operations of the undo window. */
-export function readSegmentUsage(parts: Pick<Parts, "catalog" | "clock">): SegmentUsage {
-  const { catalog, clock } = parts;
+export function readSegmentUsage(parts: Parts): SegmentUsage {
+  const { catalog } = parts;
   const databases = catalog.connection.all<{ id: DatabaseId; name: string; state: number; last: number }>(
     `SELECT id, name, state, last_version AS last FROM databases WHERE state < ${STATE.purged}`,
   );
   const live = new Set(databases.filter(({ state }) => state === STATE.live).map(({ id }) => id));
   const trees = readTrees(parts, new Map(databases.map(({ id, last }) => [id, last])));
   const branches = readBranches(parts, live);
-  visitClaims(catalog, { now: clock.now(), undoWindowMs: LIMITS.undoWindowMs }, ({ database, version, by, branches: owners }) => {
+  visitClaims(catalog, { now: purgeTime(parts), undoWindowMs: LIMITS.undoWindowMs }, ({ database, version, by, branches: owners }) => {
     const branch = by === "undo" ? undefined : branches.get(owners[0] ?? 0);
     branch?.refs.push(version);
     trees.get(database as DatabaseId)?.keep(version, owners, by === "undo" ? "undo" : branch?.isLive ? "live" : "trash");

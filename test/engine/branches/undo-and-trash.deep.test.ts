@@ -182,6 +182,21 @@ test("TTL-2: after a jump of the clock by more than a day, reaping and purging w
   expect(await names()).toEqual(["main"]);
 });
 
+test("TTL-2: after such a jump, gc takes nothing that undo would need, for a day", async () => {
+  let now = Date.now();
+  const { store, main } = await makeShop({}, { clock: { now: () => now } });
+  execute(main, "DELETE FROM notes WHERE id = 1");
+  await store.rollback({ ...SHOP, to: "v1" });
+  now += 400 * 24 * 3_600_000;
+  expect(await store.gc({ dryRun: true })).toMatchObject({ versionsRemoved: 0 });
+  expect(await store.gc({ dryRun: false })).toMatchObject({ versionsRemoved: 0, strandedOperations: [] });
+  const history = async () => (await store.usage({})).parts.find(({ name }) => name === "history")?.count;
+  expect(await history()).toBe(1);
+  now += 25 * 3_600_000;
+  expect(await history()).toBe(0);
+  expect(await store.gc({ dryRun: false })).toMatchObject({ versionsRemoved: 1 });
+});
+
 test("TTL-3: a change of its file restarts a branch's clock, and a protected branch does not expire", async () => {
   let now = Date.now();
   const clock = { now: () => now };

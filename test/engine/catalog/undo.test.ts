@@ -243,6 +243,22 @@ describe("undo", () => {
     expect(await failure(() => planUndo(catalog, first.id))).toMatchObject({ code: "undo-blocked", details: { operations: [third.id] } });
   });
 
+  test("UNDO-13: of many that are taken back one by one, none reads those that were before", async () => {
+    const { catalog, drafts, branch, fork } = await shopCatalog();
+    const names = ["a", "b", "c", "d"];
+    const { id: before } = await fork("main", ...names);
+    const destroyed: OperationRecord[] = [];
+    for (const name of names) destroyed.push(await catalog.commit(drafts.destroy(branch(name))));
+    const standing = () => [...catalog.operations.standing({}, before)].map(({ id }) => id);
+    expect(standing()).toEqual(destroyed.map(({ id }) => id));
+    const [first, second, third, fourth] = destroyed.map(({ id }) => id);
+    const undone = await catalog.commit(drafts.reversal(planUndo(catalog, present(fourth))));
+    await catalog.commit(drafts.reversal(planUndo(catalog, present(third))));
+    expect(standing()).toEqual([first, second]);
+    const redone = await catalog.commit(drafts.reversal(planUndo(catalog, undone.id)));
+    expect(standing()).toEqual([first, second, fourth, redone.id]);
+  });
+
   test("UNDO-9: undo of a fork of 20,000 is one small operation", async () => {
     const { catalog, drafts, branch, shop } = await shopCatalog();
     const forked = await catalog.commit(

@@ -77,6 +77,18 @@ test("CHANGES-6: a cache that is no database, is cut, is of another format or is
   }
 });
 
+test.each([
+  ["a view is in its place", "DROP TABLE counts; CREATE VIEW counts AS SELECT 1 AS id, x'00' AS key, 'a' AS body, x'00' AS hash"],
+  ["a trigger is on it", "CREATE TRIGGER more AFTER INSERT ON counts BEGIN DELETE FROM counts; END"],
+])("CHANGES-6: a cache where %s is dropped", (_, sql) => {
+  const { folder, file } = filled();
+  const database = new Database(file);
+  database.exec(sql);
+  database.close();
+  expect(open(folder).get(keyOf(1))).toBeNull();
+  expectDropped(folder);
+});
+
 test("CHANGES-6: an entry whose bytes changed is not believed", () => {
   const { folder, file } = filled();
   const bytes = readFileSync(file);

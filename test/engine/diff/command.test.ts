@@ -1,6 +1,5 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { spawnSync } from "node:child_process";
 import { afterEach, expect, test } from "vitest";
 import { cli, cliError, cliResult, startCli } from "../../cli/run-cli.ts";
 import { dumpDatabase } from "../../support/dump.ts";
@@ -118,10 +117,13 @@ test("DIFF-17: Ctrl-C ends `diff` with 130 and leaves nothing in the store", asy
   copyFileSync(left, right);
   execute(right, "UPDATE t SET b = b || 'x'");
   const { child, ended } = startCli(["diff", left, right, "--summary"]);
-  await new Promise((later) => setTimeout(later, 2500));
+  // Both files are copied when they are about to be compared.
+  const temporary = join(folder, "store", "tmp");
+  const copies = () => readdirSync(temporary, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("compare.db"));
+  while (child.exitCode === null && copies().length < 2) await new Promise((later) => setTimeout(later, 20));
   child.kill("SIGINT");
   expect((await ended).code).toBe(130);
-  expect(spawnSync("ls", [join(folder, "store", "tmp")], { encoding: "utf8" }).stdout).toBe("");
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 test("ROWLOG-6: `log --row TABLE KEY` lists the versions that changed the row", async () => {

@@ -157,6 +157,15 @@ describe("disk", () => {
     expect(disk.list(folder)).toEqual([]);
   });
 
+  test("DISK-7: where no folder can be made, that is an error, also below a folder that is there", () => {
+    const folder = makeTemporaryFolder();
+    writeFileSync(join(folder, "file"), "");
+    symlinkSync(join(folder, "nowhere"), join(folder, "link"));
+    expect(errorOf(() => disk.makeDirectory(join(folder, "file", "a"))).code).toBe("io-failed");
+    expect(errorOf(() => disk.makeDirectory(join(folder, "link", "a"))).code).toBe("file-exists");
+    if (existsSync("/proc/self")) expect(errorOf(() => disk.makeDirectory("/proc/coppice/a")).code).toBe("file-not-found");
+  });
+
   test("DISK-8: stat follows links, counts them and tells identity", () => {
     const folder = makeTemporaryFolder();
     const path = join(folder, "file");

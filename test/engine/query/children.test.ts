@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { EngineError } from "#engine/io/errors.ts";
 import { QueryChildren } from "#engine/query/query-children.ts";
 import type { ScriptOrder } from "#engine/query/query-protocol.ts";
 import { makeNotes, temporaryFolder } from "../../support/stores.ts";
@@ -38,6 +39,13 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test("SQL-11: a file that is gone, with its folder or without, is told as such, so that it can be made once more", async () => {
+  const folder = temporaryFolder();
+  const children = start();
+  for (const path of [join(folder, "gone.db"), join(folder, "gone", "gone.db")])
+    expect(await failure(children.run("classify", order(path, "SELECT 1")))).toMatchObject({ code: "file-not-found" });
+});
 
 test("SQL-12: rows are made no faster than they are taken", async () => {
   const path = makeNotes(join(temporaryFolder(), "notes.db"));
@@ -90,6 +98,17 @@ test("SQL-14: a process that dies by itself fails its job, and says that nothing
   while (children.pids.length === 0) await new Promise((settle) => setTimeout(settle, 5));
   process.kill(children.pids[0] ?? 0, "SIGKILL");
   expect(await ran).toMatchObject({ code: "worker-died", retryable: true });
+});
+
+test("SQL-17: a reader who fails gives the reason, not the end of the process that was stopped for it", async () => {
+  const path = makeNotes(join(temporaryFolder(), "notes.db"));
+  const children = start();
+  const full = new EngineError("disk-full", "Cannot write: the disk is full");
+  const ran = children.run("script", order(path, `${ENDLESS} i FROM n`), {}, (event) => {
+    if (event.kind === "rows") throw full;
+  });
+  expect(await failure(ran)).toBe(full);
+  expect(await children.run("script", order(path, "SELECT 1"))).toMatchObject({ isComplete: true });
 });
 
 test("SQL-15: a query does not outlive a program that was killed", async () => {

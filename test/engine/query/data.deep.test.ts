@@ -2,15 +2,18 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { DataFilter, DataRowsView, DataValue } from "#shared/query-views.ts";
 import { createStore, type Store } from "#engine/store.ts";
+import { writeManyTables } from "../../support/hostile-builders.ts";
 import { temporaryFolder, withClient } from "../../support/stores.ts";
 
 const MAIN = { database: "d", branch: "main" } as const;
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
-async function storeOf(sql: string): Promise<Store> {
+const storeOf = (sql: string): Promise<Store> => storeFrom((path) => withClient(path, (database) => database.exec(sql)));
+
+async function storeFrom(write: (path: string) => unknown): Promise<Store> {
   const folder = temporaryFolder();
   const from = join(folder, "source.db");
-  withClient(from, (database) => database.exec(sql));
+  write(from);
   const store = await createStore(join(folder, "store"), { actor: "anna", ownProcess: true });
   onTestFinished(() => store.close());
   await store.create({ database: "d", from });
@@ -259,3 +262,14 @@ test("DATA-6: a schema tells tables, columns, keys, and why one cannot be read",
   const one = await store.dataSchema({ ...MAIN, table: "T" });
   expect(one.tables.map(({ name }) => name)).toEqual(["t"]);
 });
+
+test("DATA-6: of 18,000 tables all are listed, and what was left out of one is told when it is asked for", async () => {
+  const store = await storeFrom((path) => writeManyTables(path, 18_000));
+  const schema = await store.dataSchema(MAIN);
+  expect([schema.tables.length, schema.unlisted]).toEqual([18_000, 0]);
+  const last = schema.tables.at(-1);
+  expect(last).toMatchObject({ sql: null, columns: null, key: null, problem: null });
+  expect(schema.tables[0]?.columns).toHaveLength(2);
+  const alone = await store.dataSchema({ ...MAIN, table: last?.name ?? "" });
+  expect(alone.tables).toMatchObject([{ sql: expect.stringContaining("CREATE TABLE"), key: { columns: ["id"] } }]);
+}, 120_000);

@@ -118,6 +118,14 @@ test("SQL-18: a statement that changes another number of rows than was expected 
   expect(query(main, "SELECT count(*) FROM notes WHERE text = 'new' OR id = 2")).toEqual([[1]]);
   expect(await run(store, sql, { write: true, expectChanges: [1, 0, 1] })).toMatchObject({ isComplete: true, changes: 2 });
   expect(await failure(run(store, sql, { write: true, expectChanges: [1] }))).toMatchObject({ code: "bad-argument" });
+  // Rows that triggers change count for no statement, whether it returns rows or not.
+  execute(main, "CREATE TABLE seen (id); CREATE TRIGGER t AFTER UPDATE ON notes BEGIN INSERT INTO seen VALUES (new.id); END");
+  for (const returning of ["", " RETURNING id"])
+    expect(await run(store, `UPDATE notes SET text = 'x' WHERE id = 5${returning}`, { write: true, expectChanges: [1] })).toMatchObject({
+      isComplete: true,
+      changes: 1,
+    });
+  expect(query(main, "SELECT count(*) FROM seen")).toEqual([[2]]);
   const own = run(store, "BEGIN; DELETE FROM notes", { write: true, expectChanges: [0, 98] });
   expect(await failure(own)).toMatchObject({ code: "bad-argument" });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { LIMITS } from "#shared/limits.ts";
 import type { ChainReader } from "#engine/segments/chain-reader.ts";
 import { FrameCache } from "#engine/segments/frame-cache.ts";
-import { AheadReader, type PageDonor } from "#engine/segments/pages-ahead.ts";
+import { BasePageFinder, type PageDonor } from "#engine/segments/pages-ahead.ts";
 import { SegmentReader } from "#engine/segments/segment-reader.ts";
 import { makeSegmentParts, SegmentVersions, sourceOf, type Pages } from "../../support/segment-versions.ts";
 
@@ -78,9 +78,9 @@ function donorOf(read: PageDonor["read"]): PageDonor {
 test("DIFF-22: what two versions need of their base is decoded once, in runs, and both read from it", async () => {
   const { base, newer, before, after } = await makeVersions();
   const count = countFrames();
-  const reader = new AheadReader();
+  const finder = new BasePageFinder();
   for (let round = 1; round <= 3; round += 1) {
-    const inHand = await reader.read([base, newer].flatMap((chain) => chain.needs(SCATTERED)));
+    const inHand = await finder.find([base, newer].flatMap((chain) => chain.needs(SCATTERED)));
     expect(count.runs).toBe(round * SCATTERED.length);
     count.single = 0;
     expectPages(base, before, inHand.pages);
@@ -95,11 +95,11 @@ test("DIFF-22: what two versions need of their base is decoded once, in runs, an
 test("DIFF-22: more than is decoded at once, and nothing at all, are read all the same", async () => {
   const { base, before } = await makeVersions();
   const all = Uint32Array.from(before, (_, index) => index + 1);
-  const many = await new AheadReader().read(base.needs(all));
+  const many = await new BasePageFinder().find(base.needs(all));
   const bytes = new Uint8Array(COUNT * PAGE);
   base.readScattered(all, bytes, many.pages);
   expect(Buffer.compare(bytes, Buffer.concat(before))).toBe(0);
-  expect((await new AheadReader().read([])).pages.size).toBe(0);
+  expect((await new BasePageFinder().find([])).pages.size).toBe(0);
 });
 
 test("DIFF-22: a damaged frame is told by the read that needs it, by name, and no other is", async () => {
@@ -107,17 +107,17 @@ test("DIFF-22: a damaged frame is told by the read that needs it, by name, and n
   const name = readdirSync(join(folder, "segments")).find((file) => readFileSync(join(folder, "segments", file)).length > 1_000_000) ?? "";
   const path = join(folder, "segments", name);
   const sound = readFileSync(path);
-  const reader = new AheadReader();
+  const finder = new BasePageFinder();
   for (const at of [1_000, Math.floor(sound.length / 2)]) {
     const damaged = Buffer.from(sound);
     damaged[at] = (damaged[at] ?? 0) ^ 0x40;
     writeFileSync(path, damaged);
-    const inHand = await reader.read(newer.needs(SCATTERED));
+    const inHand = await finder.find(newer.needs(SCATTERED));
     expect(() => expectPages(newer, after, inHand.pages)).toThrow(expect.objectContaining({ code: "segment-corrupt" }));
     inHand.release();
   }
   writeFileSync(path, sound);
-  expectPages(base, before, (await reader.read(base.needs(SCATTERED))).pages);
+  expectPages(base, before, (await finder.find(base.needs(SCATTERED))).pages);
 });
 
 test("DIFF-23: pages that a file has as they are stored are not decoded, whatever else is in that file", async () => {
@@ -126,7 +126,7 @@ test("DIFF-23: pages that a file has as they are stored are not decoded, whateve
   const count = countFrames();
   const read = async (donor: PageDonor["read"], decoded: number) => {
     count.runs = 0;
-    const inHand = await new AheadReader(() => [donorOf(donor)]).read([...newer.needs(SCATTERED), ...base.needs(SCATTERED)]);
+    const inHand = await new BasePageFinder(() => [donorOf(donor)]).find([...newer.needs(SCATTERED), ...base.needs(SCATTERED)]);
     expect(count.runs).toBe(decoded);
     expectPages(newer, after, inHand.pages);
     expectPages(base, before, inHand.pages);
@@ -153,14 +153,14 @@ test("DIFF-23: pages that a file has as they are stored are not decoded, whateve
 test("DIFF-23: a file that has next to nothing of what is needed is asked once, and none is asked for a few pages", async () => {
   const { base } = await makeVersions();
   let asked = 0;
-  const reader = new AheadReader(() => [
+  const finder = new BasePageFinder(() => [
     donorOf(async (numbers) => {
       asked += 1;
       return new Uint8Array(numbers.length * PAGE);
     }),
   ]);
-  (await reader.read(base.needs(SCATTERED.subarray(0, 20)))).release();
+  (await finder.find(base.needs(SCATTERED.subarray(0, 20)))).release();
   expect(asked).toBe(0);
-  for (let round = 0; round < 3; round += 1) (await reader.read(base.needs(SCATTERED))).release();
+  for (let round = 0; round < 3; round += 1) (await finder.find(base.needs(SCATTERED))).release();
   expect(asked).toBe(1);
 });

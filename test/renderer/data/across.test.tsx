@@ -110,6 +110,8 @@ test("ACROSSVIEW-2: answers come in and say how they compare with main; filters 
   await expect.element(comparison()).toMatchTextContent(/compared with main/);
   await expect.element(grid().getByRole("row", { name: /attempt-2/ })).toMatchTextContent(/≠ total/);
   await expect.element(grid().getByRole("row", { name: /attempt-3/ })).toMatchTextContent(/failed: no such table: orders/);
+  await expect.element(grid().getByRole("row", { name: /^failed row/ })).toMatchTextContent(/^!4/);
+  await expect.element(grid().getByRole("row").nth(1)).toMatchTextContent(/main.*reference/);
   await comparison()
     .getByRole("button", { name: /differ/ })
     .click();
@@ -135,6 +137,8 @@ test("ACROSSVIEW-3: the rows of a state stand beside the reference's; any state 
   const beside = page.getByRole("grid", { name: "Rows beside the reference" });
   await expect.element(beside.getByRole("row").nth(2)).toMatchTextContent(/2.*20.*21/);
   await expect.element(beside.getByRole("columnheader", { name: /− total/ })).toBeVisible();
+  const changed = [...beside.element().querySelectorAll("[role=gridcell][data-changed]")].map(({ textContent }) => textContent);
+  expect(changed).toEqual(["20", "21"]);
   await page.getByRole("radio", { name: "One under the other" }).click();
   await expect.element(beside.getByRole("row").nth(3)).toMatchTextContent(/\+.*21/);
   await page.getByRole("button", { name: "Compare with attempt-2" }).click();

@@ -134,8 +134,7 @@ test("DATAVIEW-6: what was asked for is not lost when somebody else writes meanw
   const rows = itemRows(1_000);
   const answers = dataHandlers(rows)["data.rows"];
   if (!answers) throw new Error("no rows to give");
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const api = await showData(rows, {
     "data.rows": async (input) => {
       if (input.last) await held;
@@ -472,7 +471,7 @@ test("EDIT-6: what was applied is undone from its toast; a protected branch asks
   focusGrid();
   await userEvent.keyboard("{ArrowRight}{Enter}one{Enter}");
   await changes().getByRole("button", { name: "Apply 1 change" }).click();
-  await changes().getByRole("button", { name: "Do it anyway" }).click();
+  await changes().getByRole("button", { name: "Write to main anyway" }).click();
   await expect.element(page.getByText("Applied 1 change to main")).toBeVisible();
   expect(api.inputsOf("query.run").map(({ force }) => force)).toEqual([undefined, true]);
   await page.getByRole("button", { name: "Undo", exact: true }).last().click();

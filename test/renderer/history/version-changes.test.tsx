@@ -19,7 +19,7 @@ test("CHANGES-10: each version names what it changed most since the one before; 
         return changeCounts(from, to, { moreTables: 3 });
       }),
   });
-  await expect.element(version(219)).toMatchTextContent(/orders\+212−96~18\.2k\+4 tables§2/);
+  await expect.element(version(219)).toMatchTextContent(/orders\+212−96~18\.2k4 more tables§2/);
   await expect.element(version(215)).toMatchTextContent(/§1/);
   await expect.element(version(198)).toMatchTextContent(/none/);
   await expect.element(version(214)).toMatchTextContent(/unknown/);

@@ -100,6 +100,22 @@ test("SHELL-4: an act on many is one toast; its Undo goes backwards", async () =
   await expect.poll(() => fake.inputsOf("operation.undo").map((input) => input.operation)).toEqual([3, 2, 1]);
 });
 
+test("SHELL-4: an Undo of many that is refused midway says how far it came, and goes no further", async () => {
+  let id = 0;
+  const fake = installFakeApi({
+    "branch.destroy": () => result(++id, "Deleted"),
+    "operation.undo": ({ operation }) => {
+      if (operation === 60) throw new FakeFailure("store-busy", "Undo: busy");
+      return { ...result(99, "Undid"), undone: [] };
+    },
+  });
+  const inputs = Array.from({ length: 100 }, (_, index) => ({ database: "shop", branch: `b${index}` }));
+  await performMany(connectApi(), "branch.destroy", inputs, (count) => `Deleted ${count}`);
+  shown()[0]?.action?.run();
+  await expect.poll(() => shown().map((toast) => toast.text)).toEqual(["Undo: busy", "Undone: 63 of 100 operations"]);
+  expect(fake.inputsOf("operation.undo")).toHaveLength(64);
+});
+
 test("SHELL-1: the same failure met again takes the place of its first report; another one stands beside it", () => {
   for (const message of ["Rename: busy", "Rename: busy", "Rename: gone"]) showError(new FakeFailure("checkout-busy", message).view, null);
   expect(shown().map((toast) => toast.text)).toEqual(["Rename: busy", "Rename: gone"]);

@@ -100,6 +100,13 @@ test("USAGEVIEW-11: areas are as the bytes, and hold all of the total; small bra
   expect(placeTiles(tiles, 0, 300)).toEqual([]);
 });
 
+test("USAGEVIEW-11: an area names its database only where there are several", () => {
+  const one = usageRows(3);
+  const both = [...one, usageRow("other", { database: "crm" })];
+  const notes = [one, both].map((rows) => listTiles(usageView(rows, { database: null })).find((tile) => tile.label === "main")?.note);
+  expect(notes).toEqual(["", "shop"]);
+});
+
 test("USAGEVIEW-1: the table has one unit, the total's; what is there is never called nothing", () => {
   expect(chooseUnit(0)).toEqual({ name: "bytes", bytes: 1 });
   expect(chooseUnit(1_023)).toEqual({ name: "bytes", bytes: 1 });
