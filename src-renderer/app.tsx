@@ -10,12 +10,10 @@ import { followBenchRuns } from "./benchmarks/bench-runs.ts";
 import { followBranches } from "./branches/branch-list.ts";
 import { runCommand } from "./commands/commands.ts";
 import { listenToKeyboard } from "./commands/keyboard.ts";
-import { keepDatabaseChosen } from "./shell/enter-store.ts";
 import { keepSession, startSession } from "./shell/session.ts";
 import { Shell } from "./shell/shell.tsx";
 import { useTheme } from "./shell/theme.ts";
 import { ErrorBoundary } from "./ui/error-boundary.tsx";
-import { showError } from "./ui/toasts.ts";
 import { ErrorPanel, Skeleton } from "./ui/states.tsx";
 import { TooltipProvider } from "./ui/tooltip.tsx";
 
@@ -24,7 +22,6 @@ function handleEvent(api: Api, event: HostEvent): void {
   if (event.type === "command") runCommand(api, event.command);
   if (event.type === "open-file") openImport(event.path);
   if (event.type === "connection") setConnection(event.state);
-  if (event.type === "store-changed") keepDatabaseChosen(api).catch((error: unknown) => showError(toErrorView(error), null));
 }
 
 const openStoreUid = (): string | null => appState.get().hello?.store?.uid ?? null;

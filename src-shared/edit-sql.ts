@@ -3,7 +3,7 @@
  * was changed here, so that a row that has moved on since is not found, and nothing is written over.
  */
 import type { DataKeyView, DataValue } from "./query-views.ts";
-import { isCut, quoteName, sqlLiteral } from "./sql-literal.ts";
+import { isBlob, isCut, quoteName, sqlLiteral } from "./sql-literal.ts";
 
 /** Of a longer value its length and its beginning are looked at. */
 const COMPARED_BYTES = 1_024;
@@ -85,8 +85,7 @@ function lengthOf(column: string, value: DataValue): string {
 }
 
 function beginning(value: DataValue): ((column: string) => string) | null {
-  if (typeof value === "object" && value !== null && "blob" in value)
-    return (column) => `substr(${column}, 1, ${COMPARED_BYTES}) IS X'${value.blob.slice(0, COMPARED_BYTES * 2)}'`;
+  if (isBlob(value)) return (column) => `substr(${column}, 1, ${COMPARED_BYTES}) IS X'${value.blob.slice(0, COMPARED_BYTES * 2)}'`;
   const text = typeof value === "string" ? value : typeof value === "object" && value !== null && "text" in value ? value.text : null;
   // SQLite counts characters of a text up to its first NUL.
   if (text === null || text.includes("\0")) return null;

@@ -102,7 +102,7 @@ function bare(row: AlignedRow | null): readonly DataValue[] | null {
   return row === null ? null : row.map((value) => value ?? null);
 }
 
-function isSameValue(a: DataValue | undefined, b: DataValue | undefined): boolean {
+export function isSameValue(a: DataValue | undefined, b: DataValue | undefined): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 

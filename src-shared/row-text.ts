@@ -11,7 +11,7 @@ export function plainText(value: DataValue, ofNull: string): string {
   return `x'${"blob" in value ? value.blob : value.invalidText}'`;
 }
 
-export function isNumber(value: DataValue): boolean {
+export function isNumber(value: DataValue | undefined): boolean {
   return typeof value === "number" || (typeof value === "object" && value !== null && ("integer" in value || "real" in value));
 }
 

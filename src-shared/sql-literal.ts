@@ -16,6 +16,10 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+export function isBlob(value: DiffValue): value is Extract<DiffValue, { readonly blob: string }> {
+  return typeof value === "object" && value !== null && "blob" in value;
+}
+
 /** Only its beginning is here. */
 export function isCut(value: DiffValue): boolean {
   if (value === null || typeof value !== "object") return false;

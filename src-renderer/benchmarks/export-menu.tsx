@@ -8,7 +8,7 @@ import { copyText } from "../ui/copy.ts";
 import { Menu, type MenuEntry } from "../ui/menu.tsx";
 import { showError, showToast } from "../ui/toasts.ts";
 import { makePicture, type PictureTheme } from "./chart-picture.ts";
-import { saveFile } from "../ui/save-file.ts";
+import { saveFile, saveText } from "../ui/save-file.ts";
 
 interface ExportMenuProps {
   readonly run: BenchRun | null;
@@ -17,11 +17,6 @@ interface ExportMenuProps {
   readonly references: readonly BenchReference[];
   /** Two or more; empty when nothing is compared. */
   readonly compared: readonly BenchRun[];
-}
-
-function saveText(name: string, text: string, type: string): void {
-  saveFile(name, new Blob([text], { type: `${type};charset=utf-8` }));
-  showToast({ text: `Saved ${name}`, tone: "plain" });
 }
 
 async function savePicture(

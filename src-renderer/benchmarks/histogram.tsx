@@ -7,7 +7,7 @@ import { HistogramAxes } from "./chart-axes.tsx";
 import { planHistogram, xOn, yOn, type HistogramPlan, type MarkPlan } from "./chart-plan.ts";
 import { useFontsLoaded } from "./text-width.ts";
 import { useSame } from "./use-same.ts";
-import { useWidth } from "./use-width.ts";
+import { useSize } from "../ui/use-size.ts";
 
 /** Bars are drawn by us; the library has the axes. */
 const NO_DATA: never[] = [];
@@ -19,7 +19,7 @@ export const Histogram = memo(function Histogram(props: {
   readonly references: readonly BenchReference[];
 }) {
   const { series, references } = props;
-  const [ref, width] = useWidth<HTMLDivElement>();
+  const [ref, { width }] = useSize<HTMLDivElement>();
   const fonts = useFontsLoaded();
   // oxlint-disable-next-line react/exhaustive-deps -- widths of text are other ones once the fonts are there
   const plan = useMemo(() => planHistogram(series, references, Math.max(width, 160)), [series, references, width, fonts]);

@@ -6,7 +6,7 @@ import { formatCount, formatPlural } from "../ui/format.ts";
 import { StripAxes } from "./chart-axes.tsx";
 import { planStrip, stripX, yOn, type StripPlan } from "./chart-plan.ts";
 import { useSame } from "./use-same.ts";
-import { useWidth } from "./use-width.ts";
+import { useSize } from "../ui/use-size.ts";
 
 /** Points are drawn by us; the library has the axes. */
 const NO_DATA: never[] = [];
@@ -14,7 +14,7 @@ const TICK = { fontSize: 11, fill: "var(--ink-3)" };
 
 /** Every sample in the order in which it was taken. What comes is drawn at once; nothing is animated. */
 export const SampleStrip = memo(function SampleStrip({ series, running }: { readonly series: BenchSeries; readonly running: boolean }) {
-  const [ref, width] = useWidth<HTMLDivElement>();
+  const [ref, { width }] = useSize<HTMLDivElement>();
   const plan = useMemo(() => planStrip(series, Math.max(width, 160)), [series, width]);
   const [pointed, setPointed] = useState<number | null>(null);
   const point = (event: PointerEvent<HTMLDivElement>) => {

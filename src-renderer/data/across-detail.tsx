@@ -22,7 +22,7 @@ type Layout = "split" | "unified";
 /** Rows of one state beside those of the reference. */
 export function AcrossDetail({ question, table, reference, chosen }: DetailProps) {
   const [layout, setLayout] = useState<Layout>("split");
-  const [left, right] = [reference, chosen].map(({ result }) => targetText(question.targets[result.target]));
+  const [left = "", right = ""] = [reference, chosen].map(({ result }) => targetText(question.targets[result.target]));
   const isReference = chosen.result.target === reference.result.target;
   const failure = chosen.result.error ?? reference.result.error;
   return (
@@ -57,11 +57,7 @@ export function AcrossDetail({ question, table, reference, chosen }: DetailProps
           <ErrorPanel error={failure} />
         </div>
       ) : (
-        <Pairs
-          key={`${chosen.result.target} ${layout}`}
-          {...{ table, reference, chosen, layout, left: left ?? "", right: right ?? "" }}
-          isReference={isReference}
-        />
+        <Pairs key={`${chosen.result.target} ${layout}`} {...{ table, reference, chosen, layout, left, right }} isReference={isReference} />
       )}
     </section>
   );

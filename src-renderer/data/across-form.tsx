@@ -8,15 +8,19 @@ import { Button } from "../ui/button.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { formatCount, formatPlural } from "../ui/format.ts";
 import { Segmented } from "../ui/segmented.tsx";
-import { acrossSession, askAcross, changeAsk, matchPatterns, stopAcross, useAcross } from "./across-session.ts";
+import { askAcross, changeAsk, isUnderWay, matchPatterns, stopAcross, useAcross } from "./across-session.ts";
 import { SqlEditor } from "./sql-editor.tsx";
 
-/** Puts the question as it stands; `problem` says why it cannot be put. */
-export function useAskAcross(): {
+export interface Asking {
+  /** Puts the question as it stands. Rows of each state: `limit`, or as many as the host gives. */
   readonly ask: (limit?: number) => void;
+  /** Branches that are asked. */
   readonly names: readonly string[];
+  /** Why it cannot be put. */
   readonly problem: string | null;
-} {
+}
+
+export function useAskAcross(): Asking {
   const api = useApi();
   const database = useAppState((state) => state.database);
   const by = useAcross((session) => session.ask.by);
@@ -51,11 +55,10 @@ function isIn(names: readonly string[]): (name: string) => boolean {
 }
 
 /** Which branches, as of when, and the SELECT. */
-export function AcrossForm() {
+export function AcrossForm({ ask, names, problem }: Asking) {
   const api = useApi();
   const { by, at, sql } = useAcross((session) => session.ask);
-  const phase = useAcross((session) => session.question?.phase ?? "done");
-  const { ask, names, problem } = useAskAcross();
+  const isRunning = useAcross((session) => isUnderWay(session.question));
   const database = useAppState((state) => state.database);
   const first = names[0] ?? null;
   const schema = useRequest(
@@ -63,12 +66,7 @@ export function AcrossForm() {
     { database: database ?? "", branch: first ?? "" },
     { enabled: database !== null && first !== null },
   );
-  const isRunning = phase === "asking" || phase === "running";
-  const stop = () => {
-    const isUnderWay = ["asking", "running"].includes(acrossSession.get().question?.phase ?? "");
-    if (isUnderWay) stopAcross(api);
-    return isUnderWay;
-  };
+  const stop = () => stopAcross(api);
   return (
     <>
       <div data-pane="toolbar" className="flex min-h-10 flex-none flex-wrap items-center gap-2 border-b border-line bg-surface px-3 py-1.5">
@@ -94,7 +92,7 @@ export function AcrossForm() {
         <span className="flex-1" />
         {problem === null ? null : <span className="text-xs text-ink-3">{problem}</span>}
         {isRunning ? (
-          <Button size="sm" icon={Square} shortcut="Escape" onClick={() => stop()}>
+          <Button size="sm" icon={Square} shortcut="Escape" onClick={stop}>
             Stop
           </Button>
         ) : (

@@ -3,7 +3,7 @@ import { Button } from "../ui/button.tsx";
 import { formatPlural } from "../ui/format.ts";
 import { EmptyState, Skeleton } from "../ui/states.tsx";
 import { cellsOf, headsOf, markOf, type AcrossLine, type AcrossTable } from "./across-rows.ts";
-import { chooseReference, showAcross, useAcross, type AcrossQuestion } from "./across-session.ts";
+import { chooseReference, isUnderWay, showAcross, useAcross, type AcrossQuestion } from "./across-session.ts";
 import { openData } from "./data-session.ts";
 import type { GridPlace } from "./grid-selection.ts";
 import { ValueGrid } from "./value-grid.tsx";
@@ -42,7 +42,7 @@ export function AcrossGrid({ question, table, lines }: AcrossGridProps) {
     followed.current = row;
   }, [isOpen, lines, row]);
   if (lines.length === 0) {
-    if (question.phase === "asking" || question.phase === "running") return <Skeleton lines={6} className="px-3" />;
+    if (isUnderWay(question)) return <Skeleton lines={6} className="px-3" />;
     return <EmptyState text="No state is like that." action={<Button onClick={() => showAcross({ show: "all" })}>Show all</Button>} />;
   }
   return (

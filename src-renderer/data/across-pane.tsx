@@ -1,12 +1,13 @@
 import { Layers, Play } from "lucide-react";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useApi } from "../api/queries.ts";
 import { useAppState } from "../app-state.ts";
 import { Button } from "../ui/button.tsx";
 import { formatPlural } from "../ui/format.ts";
 import { EmptyState, ErrorPanel } from "../ui/states.tsx";
+import { useEscape } from "../ui/use-escape.ts";
 import { AcrossDetail } from "./across-detail.tsx";
-import { AcrossForm, useAskAcross } from "./across-form.tsx";
+import { AcrossForm, useAskAcross, type Asking } from "./across-form.tsx";
 import { linesOf, tabulate } from "./across-rows.ts";
 import { changeAsk, stopAcross, useAcross, type AcrossQuestion } from "./across-session.ts";
 import { AcrossSummary } from "./across-summary.tsx";
@@ -18,24 +19,25 @@ export function AcrossPane() {
   const asked = useAcross((session) => session.question);
   // Answers of another database than the one that is open are none.
   const question = asked?.database === database ? asked : null;
-  const { ask } = useAskAcross();
-  useEscape();
+  const api = useApi();
+  const asking = useAskAcross();
+  useEscape(() => void stopAcross(api));
   return (
     <>
-      <AcrossForm />
+      <AcrossForm {...asking} />
       <section aria-label="Answers" data-pane="main" className="flex min-h-0 flex-1 flex-col">
         {question === null ? (
           <EmptyState
             icon={Layers}
             text="One SELECT is put to all these branches at once, each read as it is now; their answers are compared."
-            action={<FirstStep />}
+            action={<FirstStep {...asking} />}
           />
         ) : question.phase === "failed" && question.error && question.targets.length === 0 ? (
           <div className="p-3">
-            <ErrorPanel error={question.error} onRetry={() => ask()} />
+            <ErrorPanel error={question.error} onRetry={() => asking.ask()} />
           </div>
         ) : (
-          <Answers question={question} onRetry={() => ask()} />
+          <Answers question={question} onAsk={asking.ask} />
         )}
       </section>
     </>
@@ -45,9 +47,8 @@ export function AcrossPane() {
 const EXAMPLE = "SELECT count(*) AS tables, sum(length(sql)) AS characters FROM sqlite_schema WHERE type = 'table'";
 
 /** Any database can answer the example. */
-function FirstStep() {
+function FirstStep({ ask, names, problem }: Asking) {
   const isBlank = useAcross((session) => session.ask.sql.trim() === "");
-  const { ask, names, problem } = useAskAcross();
   if (isBlank) return <Button onClick={() => changeAsk({ sql: EXAMPLE })}>Write an example</Button>;
   return (
     <Button icon={Play} disabled={problem !== null} onClick={() => ask()}>
@@ -56,7 +57,7 @@ function FirstStep() {
   );
 }
 
-function Answers({ question, onRetry }: { readonly question: AcrossQuestion; readonly onRetry: () => void }) {
+function Answers({ question, onAsk }: { readonly question: AcrossQuestion; readonly onAsk: Asking["ask"] }) {
   const reference = useAcross((session) => session.reference);
   const show = useAcross((session) => session.show);
   const isGrouped = useAcross((session) => session.isGrouped);
@@ -67,27 +68,14 @@ function Answers({ question, onRetry }: { readonly question: AcrossQuestion; rea
   const chosen = focused === null ? undefined : table.alignment.results.find(({ result }) => result.target === focused);
   return (
     <>
-      <AcrossSummary question={question} table={table} />
+      <AcrossSummary question={question} table={table} onAsk={onAsk} />
       {question.error ? (
         <div className="border-b border-line p-3">
-          <ErrorPanel error={question.error} onRetry={onRetry} />
+          <ErrorPanel error={question.error} onRetry={() => onAsk()} />
         </div>
       ) : null}
       <AcrossGrid key={question.startedAt} question={question} table={table} lines={lines} />
       {chosen && table.reference ? <AcrossDetail question={question} table={table} reference={table.reference} chosen={chosen} /> : null}
     </>
   );
-}
-
-/** Esc stops the question; what has come in stays. */
-function useEscape(): void {
-  const api = useApi();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("[role=dialog],[role=menu]")) return;
-      stopAcross(api);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [api]);
 }

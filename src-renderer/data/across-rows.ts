@@ -4,6 +4,7 @@ import type { AcrossResultView, AcrossTargetView, DataValue } from "#shared/quer
 import { formatCount, formatPlural } from "../ui/format.ts";
 import type { AcrossShow } from "./across-session.ts";
 import type { CopiedCells } from "./copy-values.ts";
+import { placeText } from "./data-session.ts";
 import type { GridColumn, RowMark } from "./value-grid.tsx";
 
 export type Standing = "reference" | "same" | "differ" | "failed" | "unknown";
@@ -47,7 +48,7 @@ export function tabulate(results: readonly AcrossResultView[], referenceTarget: 
   return { alignment, reference, counts, isInline, isTruncated };
 }
 
-export function standingOf({ result, isSame }: AlignedResult, referenceTarget: number): Standing {
+function standingOf({ result, isSame }: AlignedResult, referenceTarget: number): Standing {
   if (result.error !== null) return "failed";
   if (result.target === referenceTarget) return "reference";
   return isSame === null ? "unknown" : isSame ? "same" : "differ";
@@ -120,7 +121,7 @@ const NO_ROW = "no row";
 
 /** "attempt-2", "attempt-2@seed". */
 export function targetText(target: AcrossTargetView | undefined): string {
-  return target === undefined ? "" : target.at === null ? target.branch : `${target.branch}@${target.at}`;
+  return target === undefined ? "" : placeText(target);
 }
 
 const MARKS: Readonly<Partial<Record<Standing, RowMark>>> = {

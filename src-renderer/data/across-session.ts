@@ -5,6 +5,7 @@
 import type { ErrorView } from "#shared/error-codes.ts";
 import type { AcrossResultView, AcrossTargetView } from "#shared/query-views.ts";
 import type { RequestInput } from "#shared/contract.ts";
+import { compileNamePattern } from "#shared/name-pattern.ts";
 import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { showScreen } from "../app-state.ts";
@@ -86,23 +87,14 @@ export function showAcross(part: Partial<Pick<AcrossSession, "show" | "isGrouped
 }
 
 /** Patterns that stand in a text. */
-export function splitPatterns(patterns: string): string[] {
+function splitPatterns(patterns: string): string[] {
   return patterns.split(/[\s,;]+/).filter((pattern) => pattern !== "");
 }
 
 /** As the engine matches: `*` for anything, folders included, `?` for one character. */
 export function matchPatterns(patterns: string): (name: string) => boolean {
-  const globs = splitPatterns(patterns).map(
-    (pattern) =>
-      new RegExp(
-        `^${pattern
-          .replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-          .replace(/\*+/g, ".*")
-          .replaceAll("?", ".")}$`,
-        "u",
-      ),
-  );
-  return (name) => globs.some((glob) => glob.test(name));
+  const compiled = splitPatterns(patterns).map(compileNamePattern);
+  return (name) => compiled.some(({ test }) => test(name));
 }
 
 /** Told apart by number: an answer that belongs to an older question is thrown away. */
@@ -183,12 +175,17 @@ async function collect(api: Api, mine: number, id: string): Promise<void> {
   }
 }
 
-/** What has come in stays, and is called a part. */
-export function stopAcross(api: Api): void {
+export function isUnderWay(question: AcrossQuestion | null): boolean {
+  return question?.phase === "asking" || question?.phase === "running";
+}
+
+/** What has come in stays, and is called a part. Answers whether there was something to stop. */
+export function stopAcross(api: Api): boolean {
   const { question } = acrossSession.get();
-  if (question?.phase !== "running" && question?.phase !== "asking") return;
+  if (!question || !isUnderWay(question)) return false;
   forget(api);
   changeQuestion({ phase: "stopped", elapsedMs: performance.now() - question.startedAt });
+  return true;
 }
 
 /** Lets go of what is open; returns the number of the question that comes next. */

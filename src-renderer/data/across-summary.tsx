@@ -1,15 +1,16 @@
 import { FileDown } from "lucide-react";
-import { useEffect, useState } from "react";
 import { LIMITS } from "#shared/limits.ts";
 import { Badge, Chip } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { formatCount, formatElapsed, formatPlural } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
-import { useAskAcross } from "./across-form.tsx";
+import { useElapsed } from "../ui/use-elapsed.ts";
+import type { Asking } from "./across-form.tsx";
 import { exportCells, targetText, type AcrossTable } from "./across-rows.ts";
-import { showAcross, useAcross, type AcrossQuestion, type AcrossShow } from "./across-session.ts";
-import { COPY_FORMATS, formatCells, type CopyFormat } from "./copy-values.ts";
+import { isUnderWay, showAcross, useAcross, type AcrossQuestion, type AcrossShow } from "./across-session.ts";
+import { COPY_FORMATS, formatCells } from "./copy-values.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "./export-formats.ts";
 
 interface SummaryProps {
   readonly question: AcrossQuestion;
@@ -17,7 +18,7 @@ interface SummaryProps {
 }
 
 /** How many are the same, differ and failed; each is a filter. */
-export function AcrossSummary({ question, table }: SummaryProps) {
+export function AcrossSummary({ question, table, onAsk }: SummaryProps & { readonly onAsk: Asking["ask"] }) {
   const show = useAcross((session) => session.show);
   const isGrouped = useAcross((session) => session.isGrouped);
   const reference = useAcross((session) => session.reference);
@@ -45,7 +46,7 @@ export function AcrossSummary({ question, table }: SummaryProps) {
       </Chip>
       <Progress question={question} />
       <span className="flex-1" />
-      {table.isTruncated ? <More question={question} /> : null}
+      {table.isTruncated ? <More question={question} onAsk={onAsk} /> : null}
       {question.targets[reference] ? (
         <span className="name-cut text-ink-3">
           compared with <span className="text-ink-2">{targetText(question.targets[reference])}</span>
@@ -57,8 +58,7 @@ export function AcrossSummary({ question, table }: SummaryProps) {
 }
 
 /** Only rows that were asked for are compared. */
-function More({ question }: { readonly question: AcrossQuestion }) {
-  const { ask } = useAskAcross();
+function More({ question, onAsk }: { readonly question: AcrossQuestion; readonly onAsk: Asking["ask"] }) {
   const most = Math.max(0, ...question.results.map(({ rows }) => rows.length));
   return (
     <>
@@ -66,7 +66,7 @@ function More({ question }: { readonly question: AcrossQuestion }) {
         First {formatPlural(most, "row")} of each
       </Badge>
       {most < LIMITS.pageRowsMax && question.phase !== "running" ? (
-        <Button size="sm" variant="ghost" onClick={() => ask(LIMITS.pageRowsMax)}>
+        <Button size="sm" variant="ghost" onClick={() => onAsk(LIMITS.pageRowsMax)}>
           Compare up to {formatCount(LIMITS.pageRowsMax)}
         </Button>
       ) : null}
@@ -74,38 +74,10 @@ function More({ question }: { readonly question: AcrossQuestion }) {
   );
 }
 
-const TICK_MS = 100;
-
 function Progress({ question }: { readonly question: AcrossQuestion }) {
-  const { phase, targets, results, startedAt, elapsedMs } = question;
-  const isRunning = phase === "asking" || phase === "running";
-  const [now, setNow] = useState(startedAt);
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(() => setNow(performance.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  const left = targets.length - results.length;
-  if (isRunning)
-    return (
-      <span className="flex items-center gap-2 text-ink-2">
-        <span
-          role="progressbar"
-          aria-label="States that have answered"
-          aria-valuemin={0}
-          aria-valuemax={targets.length}
-          aria-valuenow={results.length}
-          className="h-1 w-24 overflow-hidden rounded-xs bg-selected-quiet"
-        >
-          <span
-            className="block h-full bg-accent"
-            style={{ width: `${targets.length === 0 ? 0 : (results.length / targets.length) * 100}%` }}
-          />
-        </span>
-        {formatCount(results.length)} of {formatCount(targets.length)} · {(Math.max(0, now - startedAt) / 1000).toFixed(1)} s
-      </span>
-    );
-  if (phase === "stopped") return <Badge tone="warn">Partial: stopped, {formatCount(left)} not asked</Badge>;
+  const { phase, targets, results, elapsedMs } = question;
+  if (isUnderWay(question)) return <Running question={question} />;
+  if (phase === "stopped") return <Badge tone="warn">Partial: stopped, {formatCount(targets.length - results.length)} not asked</Badge>;
   return (
     <span className="text-ink-3">
       {formatPlural(targets.length, "state")} · {formatElapsed(elapsedMs)}
@@ -113,14 +85,36 @@ function Progress({ question }: { readonly question: AcrossQuestion }) {
   );
 }
 
-const FORMATS = ["csv", "json", "markdown"] as const satisfies readonly CopyFormat[];
-const TITLES = { csv: "CSV", json: "JSON", markdown: "Markdown" } as const;
+function Running({ question }: { readonly question: AcrossQuestion }) {
+  const { targets, results, startedAt } = question;
+  const elapsedMs = useElapsed(startedAt);
+  return (
+    <span className="flex items-center gap-2 text-ink-2">
+      <span
+        role="progressbar"
+        aria-label="States that have answered"
+        aria-valuemin={0}
+        aria-valuemax={targets.length}
+        aria-valuenow={results.length}
+        className="h-1 w-24 overflow-hidden rounded-xs bg-selected-quiet"
+      >
+        <span
+          className="block h-full bg-accent"
+          style={{ width: `${targets.length === 0 ? 0 : (results.length / targets.length) * 100}%` }}
+        />
+      </span>
+      {formatCount(results.length)} of {formatCount(targets.length)} · {(elapsedMs / 1000).toFixed(1)} s
+    </span>
+  );
+}
+
+const FORMATS = ["csv", "json", "markdown"] as const satisfies readonly ExportFormat[];
 
 /** What is here: all states, whatever the filter is. */
 function Export({ question, table, reference }: SummaryProps & { readonly reference: number }) {
   const save = (format: (typeof FORMATS)[number]) => {
     const text = formatCells(format, exportCells(table, question.targets, reference));
-    saveFile(`across.${COPY_FORMATS[format].ending}`, new Blob([text], { type: COPY_FORMATS[format].type }));
+    saveFile(`across.${EXPORT_FORMATS[format].ending}`, new Blob([text], { type: COPY_FORMATS[format].type }));
   };
   return (
     <Menu
@@ -129,7 +123,7 @@ function Export({ question, table, reference }: SummaryProps & { readonly refere
       entries={FORMATS.map((format) => ({
         kind: "item" as const,
         id: format,
-        label: `All answers as ${TITLES[format]}`,
+        label: `All answers as ${EXPORT_FORMATS[format].title}`,
         run: () => save(format),
       }))}
     >

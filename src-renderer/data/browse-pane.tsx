@@ -10,7 +10,7 @@ import { changeBrowse, useBrowse } from "./browse-session.ts";
 import { placeInput, placeText, showDataTab, type DataPlace } from "./data-session.ts";
 import { StagedBar } from "./staged-bar.tsx";
 import { useStaged } from "./staged-edits.ts";
-import { TableList, isShown } from "./table-list.tsx";
+import { TableList, shownTables } from "./table-list.tsx";
 import { TablePane } from "./table-pane.tsx";
 import { useDataChanges } from "./use-table-rows.ts";
 
@@ -66,8 +66,8 @@ function Browser({ place, schema, head }: { readonly place: DataPlace; readonly 
 }
 
 /** The first by name that can be read, rather a table than a view, and not SQLite's own. */
-function firstTable({ tables }: DataSchemaView) {
-  const shown = tables.filter((table) => isShown(table, false)).toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+function firstTable(schema: DataSchemaView) {
+  const shown = shownTables(schema, false);
   const readable = shown.filter(({ problem }) => problem === null);
-  return readable.find(({ kind }) => kind === "table") ?? readable[0] ?? shown[0] ?? tables[0] ?? null;
+  return readable.find(({ kind }) => kind === "table") ?? readable[0] ?? shown[0] ?? schema.tables[0] ?? null;
 }

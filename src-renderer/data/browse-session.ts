@@ -1,13 +1,14 @@
 /** What the table browser is set to: kept while other screens and tabs are shown, and for every state that is looked at. */
 import type { DataFilter } from "#shared/query-views.ts";
 import { createStore, useStore } from "../external-store.ts";
+import type { GridOrder } from "./value-grid.tsx";
 
 export interface TableSettings {
-  readonly order: { readonly column: string; readonly descending: boolean } | null;
+  readonly order: GridOrder | null;
   readonly filters: readonly DataFilter[];
 }
 
-export interface BrowseSession {
+interface BrowseSession {
   readonly table: string | null;
   readonly part: "rows" | "structure";
   /** Of the list of tables. */
@@ -30,7 +31,7 @@ const INITIAL: BrowseSession = {
 };
 const PLAIN: TableSettings = { order: null, filters: [] };
 
-export const browseSession = createStore<BrowseSession>(INITIAL);
+const browseSession = createStore<BrowseSession>(INITIAL);
 
 export function useBrowse<S>(select: (session: BrowseSession) => S): S {
   return useStore(browseSession, select);

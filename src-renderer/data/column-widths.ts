@@ -1,5 +1,5 @@
 import type { DataValue } from "#shared/query-views.ts";
-import { valueText } from "../ui/value-text.ts";
+import { valueText, type ValueText } from "../ui/value-text.ts";
 
 const CHARACTER_PX = 7.25;
 const PADDING_PX = 24;
@@ -11,14 +11,14 @@ const MEASURED_ROWS = 200;
 export function measureColumn(
   title: string,
   index: number,
-  rows: { readonly from: number; readonly count: number; readonly rowAt: (row: number) => readonly DataValue[] | null },
+  rows: { readonly count: number; readonly rowAt: (row: number) => readonly DataValue[] | null },
   most: number,
 ): number {
   let longest = title.length + 3;
-  const end = Math.min(rows.count, rows.from + MEASURED_ROWS);
-  for (let row = rows.from; row < end; row += 1) {
+  const end = Math.min(rows.count, MEASURED_ROWS);
+  for (let row = 0; row < end; row += 1) {
     const value = rows.rowAt(row)?.[index];
-    if (value !== undefined) longest = Math.max(longest, shortText(value).length);
+    if (value !== undefined) longest = Math.max(longest, shortText(value).text.length);
   }
   return Math.round(Math.min(most, Math.max(WIDTH_PX.first, longest * CHARACTER_PX + PADDING_PX)));
 }
@@ -27,10 +27,11 @@ export function measureColumn(
 const SHOWN_CHARS = 400;
 
 /** What a cell shows: texts of which only the beginning can be seen are not looked at further. */
-export function shortText(value: DataValue): string {
-  return valueText(typeof value === "string" && value.length > SHOWN_CHARS ? value.slice(0, SHOWN_CHARS) : shorten(value)).text;
+export function shortText(value: DataValue): ValueText {
+  return valueText(shorten(value));
 }
 
 function shorten(value: DataValue): DataValue {
+  if (typeof value === "string") return value.slice(0, SHOWN_CHARS);
   return typeof value === "object" && value !== null && "text" in value ? { ...value, text: value.text.slice(0, SHOWN_CHARS) } : value;
 }

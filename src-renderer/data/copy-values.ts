@@ -11,14 +11,14 @@ export interface CopiedCells {
 
 export type CopyFormat = "raw" | "headers" | "csv" | "json" | "sql" | "markdown" | "literal";
 
-export const COPY_FORMATS: Readonly<Record<CopyFormat, { readonly label: string; readonly ending: string; readonly type: string }>> = {
-  raw: { label: "Copy", ending: "tsv", type: "text/tab-separated-values" },
-  headers: { label: "Copy with headers", ending: "tsv", type: "text/tab-separated-values" },
-  csv: { label: "Copy as CSV", ending: "csv", type: "text/csv" },
-  json: { label: "Copy as JSON", ending: "json", type: "application/json" },
-  sql: { label: "Copy as SQL INSERT", ending: "sql", type: "application/sql" },
-  markdown: { label: "Copy as Markdown", ending: "md", type: "text/markdown" },
-  literal: { label: "Copy as SQL literal", ending: "sql", type: "application/sql" },
+export const COPY_FORMATS: Readonly<Record<CopyFormat, { readonly label: string; readonly type: string }>> = {
+  raw: { label: "Copy", type: "text/tab-separated-values" },
+  headers: { label: "Copy with headers", type: "text/tab-separated-values" },
+  csv: { label: "Copy as CSV", type: "text/csv" },
+  json: { label: "Copy as JSON", type: "application/json" },
+  sql: { label: "Copy as SQL INSERT", type: "application/sql" },
+  markdown: { label: "Copy as Markdown", type: "text/markdown" },
+  literal: { label: "Copy as SQL literal", type: "application/sql" },
 };
 
 /** Throws a RangeError where SQL would need the whole of a value that was cut. */

@@ -40,7 +40,7 @@ export function placeInput({ database, branch, at }: DataPlace): { database: str
 }
 
 /** "main", "main@v12". */
-export function placeText({ branch, at }: DataPlace): string {
+export function placeText({ branch, at }: Pick<DataPlace, "branch" | "at">): string {
   return at === null ? branch : `${branch}@${at}`;
 }
 

@@ -3,9 +3,7 @@ import { useState } from "react";
 import { LIMITS } from "#shared/limits.ts";
 import type { DataColumnView, DataFilter, FilterOperator } from "#shared/query-views.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { plainText } from "./copy-values.ts";
-import { parseTyped } from "./parse-value.ts";
-import { sqlLiteral } from "#shared/sql-literal.ts";
+import { parseTyped, typedText } from "./parse-value.ts";
 
 /** As they are chosen: two of them stand for comparing with NULL. */
 type Choice = FilterOperator | "is NULL" | "is not NULL";
@@ -68,7 +66,7 @@ interface ConditionProps {
 }
 
 function Condition({ columns, filter, onChange, onRemove }: ConditionProps) {
-  const [text, setText] = useState(() => startText(filter));
+  const [text, setText] = useState(() => typedText(filter.value));
   const [problem, setProblem] = useState<string | null>(null);
   const choice = choiceOf(filter);
   const needsValue = choice !== "is NULL" && choice !== "is not NULL";
@@ -130,8 +128,4 @@ function Condition({ columns, filter, onChange, onRemove }: ConditionProps) {
       <IconButton icon={X} label="Remove the condition" onClick={onRemove} />
     </span>
   );
-}
-
-function startText({ value }: DataFilter): string {
-  return typeof value === "object" && value !== null && "blob" in value ? sqlLiteral(value) : plainText(value);
 }

@@ -1,4 +1,4 @@
-import { isCut } from "#shared/sql-literal.ts";
+import { isBlob, isCut } from "#shared/sql-literal.ts";
 import { Eraser, Eye, Pencil, Trash2, Undo2 } from "lucide-react";
 import type { DataValue } from "#shared/query-views.ts";
 import { toErrorView } from "../api/api-error.ts";
@@ -65,18 +65,14 @@ export function copyEntries(source: CopySource): readonly MenuEntry[] {
   const { range } = source;
   if (range === null) return [];
   const formats: readonly CopyFormat[] = ["raw", "headers", "csv", "json", "sql", "markdown", "literal"];
-  const isBlob = isSingle(range) && holdsBytes(source.rowAt(range.top)?.[range.left] ?? null);
+  const isBytes = isSingle(range) && isBlob(source.rowAt(range.top)?.[range.left] ?? null);
   return formats.map((format) => ({
     kind: "item",
     id: format,
-    label: format === "literal" && isBlob ? "Copy as blob literal" : COPY_FORMATS[format].label,
+    label: format === "literal" && isBytes ? "Copy as blob literal" : COPY_FORMATS[format].label,
     shortcut: format === "raw" ? "Mod+C" : undefined,
     run: () => void copyRange(format, source),
   }));
-}
-
-function holdsBytes(value: DataValue): boolean {
-  return typeof value === "object" && value !== null && "blob" in value;
 }
 
 /** What can be done to the cells that are chosen. */

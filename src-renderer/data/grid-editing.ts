@@ -1,15 +1,14 @@
 /** Editing of a table in its grid: what may be changed, and how what is typed becomes a staged change. */
 import type { DataColumnView, DataRowView, DataTableView, DataValue } from "#shared/query-views.ts";
-import { plainText } from "./copy-values.ts";
 import type { DataPlace } from "./data-session.ts";
-import { isCut, sqlLiteral } from "#shared/sql-literal.ts";
+import { isCut } from "#shared/sql-literal.ts";
 import type { EditedTable } from "#shared/edit-sql.ts";
 import { countTo, type GridRange } from "./grid-selection.ts";
-import { parseTyped } from "./parse-value.ts";
+import { parseTyped, typedText } from "./parse-value.ts";
 import {
   dropInserts,
   keyText,
-  stageInsertValue,
+  stageInsertValues,
   stageRows,
   withValues,
   withoutValues,
@@ -88,44 +87,32 @@ export function whyColumnNot(column: DataColumnView | undefined): string | null 
 }
 
 export function gridEditing(grid: GridRows): GridEditing {
-  const inserts = insertCount(grid);
-  const seen = (index: number): SeenRow | null => {
-    const row = grid.rows[index - inserts];
-    return row ? { row, columns: grid.columns } : null;
-  };
   const valueAt = (row: number, column: number): DataValue => valuesAt(grid, row)?.[column] ?? null;
-  const stage = (row: number, column: number, value: DataValue) => stageValueAt(grid, row, column, value);
   return {
     whyNot: (row, column) => {
       const why = whyColumnNot(grid.columns[column]);
       if (why !== null) return why;
       return editAt(grid, row)?.isDeleted ? "the row is deleted" : whyNotInline(valueAt(row, column));
     },
-    textOf: (row, column) => inlineText(valueAt(row, column)),
+    textOf: (row, column) => typedText(valueAt(row, column)),
     commit: (row, column, text) => {
       const old = valueAt(row, column);
       // Nothing typed into NULL leaves it NULL: an empty text is made beneath the grid.
-      if (text === inlineText(old)) return null;
+      if (text === typedText(old)) return null;
       const parsed = parseTyped(text, grid.columns[column]?.type ?? "", old);
-      if (parsed.problem === null) stage(row, column, parsed.value);
+      if (parsed.problem === null) stageValueAt(grid, row, column, parsed.value);
       return parsed.problem;
     },
     setNull: (range) => stageNulls(grid, range),
-    deleteRows: ({ top, bottom }) => {
-      dropInserts(
-        grid.place,
-        grid.shape,
-        (grid.staged?.inserts ?? []).slice(top, bottom + 1).map(({ id }) => id),
-      );
-      const rows = countTo(Math.max(top, inserts), bottom).flatMap((index) => seen(index) ?? []);
+    deleteRows: (range) => {
+      const rows = seenIn(grid, range);
+      dropInserts(grid.place, grid.shape, insertsIn(grid, range));
       stageRows(grid.place, grid.shape, rows, (edit) => ({ ...edit, isDeleted: true }));
     },
-    revert: ({ top, bottom, left, right }) => {
-      const names = countTo(left, right).map((index) => grid.columns[index]?.name ?? "");
-      const rows = countTo(Math.max(top, inserts), bottom).flatMap((index) => seen(index) ?? []);
-      for (const insert of (grid.staged?.inserts ?? []).slice(top, bottom + 1))
-        for (const name of names) stageInsertValue(grid.place, grid.shape, insert.id, name, undefined);
-      stageRows(grid.place, grid.shape, rows, (edit) => withoutValues(edit, names));
+    revert: (range) => {
+      const names = countTo(range.left, range.right).map((index) => grid.columns[index]?.name ?? "");
+      stageInsertValues(grid.place, grid.shape, insertsIn(grid, range), names, undefined);
+      stageRows(grid.place, grid.shape, seenIn(grid, range), (edit) => withoutValues(edit, names));
     },
     isChanged: (row, column) => {
       const name = grid.columns[column]?.name ?? "";
@@ -134,38 +121,39 @@ export function gridEditing(grid: GridRows): GridEditing {
   };
 }
 
+/** New rows of a range, by their ids. */
+function insertsIn({ staged }: GridRows, { top, bottom }: GridRange): readonly number[] {
+  return (staged?.inserts ?? []).slice(top, bottom + 1).map(({ id }) => id);
+}
+
+/** Rows of the table in a range. */
+function seenIn(grid: GridRows, { top, bottom }: GridRange): readonly SeenRow[] {
+  const inserts = insertCount(grid);
+  return grid.rows.slice(Math.max(0, top - inserts), Math.max(0, bottom + 1 - inserts)).map((row) => ({ row, columns: grid.columns }));
+}
+
 export function stageValueAt(grid: GridRows, row: number, column: number, value: DataValue): void {
   const name = grid.columns[column]?.name;
   if (name === undefined) return;
   const insert = grid.staged?.inserts[row];
   const found = grid.rows[row - insertCount(grid)];
-  if (insert) stageInsertValue(grid.place, grid.shape, insert.id, name, value);
+  if (insert) stageInsertValues(grid.place, grid.shape, [insert.id], [name], value);
   else if (found) stageRows(grid.place, grid.shape, [{ row: found, columns: grid.columns }], (edit) => withValues(edit, [name], value));
 }
 
-function stageNulls(grid: GridRows, { top, bottom, left, right }: GridRange): void {
-  const inserts = insertCount(grid);
-  const names = countTo(left, right).flatMap((index) =>
+function stageNulls(grid: GridRows, range: GridRange): void {
+  const names = countTo(range.left, range.right).flatMap((index) =>
     whyColumnNot(grid.columns[index]) === null ? [grid.columns[index]?.name ?? ""] : [],
   );
-  for (const insert of (grid.staged?.inserts ?? []).slice(top, bottom + 1))
-    for (const name of names) stageInsertValue(grid.place, grid.shape, insert.id, name, null);
-  const rows = countTo(Math.max(top, inserts), bottom).flatMap((index) => {
-    const row = grid.rows[index - inserts];
-    return row && editAt(grid, index)?.isDeleted !== true ? [{ row, columns: grid.columns }] : [];
-  });
-  stageRows(grid.place, grid.shape, rows, (edit) => withValues(edit, names, null));
+  stageInsertValues(grid.place, grid.shape, insertsIn(grid, range), names, null);
+  stageRows(grid.place, grid.shape, seenIn(grid, range), (edit) => (edit.isDeleted ? edit : withValues(edit, names, null)));
 }
 
 /** What cannot be typed in one line is edited beneath the grid. */
 function whyNotInline(value: DataValue): string | null {
   if (isCut(value)) return "it is long: edit it beneath";
   if (typeof value === "object" && value !== null && "invalidText" in value) return "its text is not valid: edit it beneath";
-  const text = inlineText(value);
+  const text = typedText(value);
   // oxlint-disable-next-line no-control-regex -- one line cannot hold them
   return text.length > INLINE_CHARS_MAX || /[\u0000-\u001f]/.test(text) ? "it is more than a line: edit it beneath" : null;
-}
-
-function inlineText(value: DataValue): string {
-  return typeof value === "object" && value !== null && "blob" in value ? sqlLiteral(value) : plainText(value);
 }

@@ -58,6 +58,7 @@ interface HeadCellProps extends Pick<GridHeadProps, "onOrder" | "onResize" | "on
 
 function HeadCell({ column, isRight, index, left, width, sorted, onOrder, onResize, onFit }: HeadCellProps) {
   const Arrow = sorted === "descending" ? ArrowDown : ArrowUp;
+  const title = column.title ?? `${column.name} ${column.type}`.trim();
   const text = (
     <>
       <span className="name-cut">{column.name}</span>
@@ -78,14 +79,14 @@ function HeadCell({ column, isRight, index, left, width, sorted, onOrder, onResi
         <button
           type="button"
           tabIndex={-1}
-          title={column.title ?? `${column.name} ${column.type}`.trim()}
+          title={title}
           onClick={() => onOrder(column.name)}
           className={cx(box, "hover:bg-hover", sorted && "text-ink")}
         >
           {text}
         </button>
       ) : (
-        <span title={column.title ?? `${column.name} ${column.type}`.trim()} className={box}>
+        <span title={title} className={box}>
           {text}
         </span>
       )}

@@ -1,14 +1,14 @@
 import type { VirtualItem } from "@tanstack/react-virtual";
 import { memo, useEffect, useRef } from "react";
+import { isNumber } from "#shared/row-text.ts";
 import { formatBytes } from "#shared/units.ts";
 import type { DataValue } from "#shared/query-views.ts";
 import { cx } from "../ui/cx.ts";
-import { valueText } from "../ui/value-text.ts";
 import { shortText } from "./column-widths.ts";
 import { isInside, isSingle, type GridPlace, type GridRange } from "./grid-selection.ts";
-import type { GridColumn, RowMark, ValueGridProps } from "./value-grid.tsx";
+import type { RowMark, ValueGridProps } from "./value-grid.tsx";
 
-const ROW_PX = 24;
+export const ROW_PX = 24;
 const MARKS: Readonly<Record<RowMark["sign"], { readonly row: string; readonly head: string }>> = {
   "+": { row: "bg-add-bg", head: "bg-add-cell text-add" },
   "−": { row: "bg-del-bg text-ink-2", head: "bg-del-cell text-del" },
@@ -16,10 +16,19 @@ const MARKS: Readonly<Record<RowMark["sign"], { readonly row: string; readonly h
   "!": { row: "", head: "bg-bad-bg text-bad" },
 };
 
+/** A cell that is typed into. */
+export interface OpenEditor {
+  readonly place: GridPlace;
+  readonly text: string;
+  readonly problem: string | null;
+}
+
 interface GridRowProps {
   /** What ids of cells begin with: two grids may be on the screen. */
   readonly gridId: string;
   readonly grid: ValueGridProps;
+  /** Which columns hold numbers. */
+  readonly numeric: readonly boolean[];
   readonly index: number;
   readonly top: number;
   readonly items: readonly VirtualItem[];
@@ -27,12 +36,12 @@ interface GridRowProps {
   readonly range: GridRange | null;
   /** Column with the keyboard; null in other rows. */
   readonly focus: number | null;
-  readonly editor: { readonly place: GridPlace; readonly text: string; readonly problem: string | null } | null;
+  readonly editor: OpenEditor | null;
   readonly onFinish: (text: string, move: GridPlace) => void;
   readonly onCancel: () => void;
 }
 
-export function GridRow({ gridId, grid, index, top, items, numberPx, range, focus, editor, onFinish, onCancel }: GridRowProps) {
+export function GridRow({ gridId, grid, numeric, index, top, items, numberPx, range, focus, editor, onFinish, onCancel }: GridRowProps) {
   const values = grid.rowAt(index);
   const mark = grid.rowMark?.(index) ?? null;
   const number = grid.numberAt ? grid.numberAt(index) : index + 1;
@@ -69,7 +78,7 @@ export function GridRow({ gridId, grid, index, top, items, numberPx, range, focu
             id={`${gridId}-${index}-${item.index}`}
             place={`${index}:${item.index}`}
             colIndex={item.index + 2}
-            column={column}
+            isNumeric={numeric[item.index] ?? false}
             value={values === null ? undefined : (values[item.index] ?? null)}
             isChanged={grid.editing?.isChanged(index, item.index) ?? grid.isChangedAt?.(index, item.index) ?? false}
             isChosen={isRange && isInside(range, index, item.index)}
@@ -88,7 +97,8 @@ interface GridCellProps {
   readonly id: string;
   readonly place: string;
   readonly colIndex: number;
-  readonly column: GridColumn;
+  /** Of the column: NULLs stand where its other values do. */
+  readonly isNumeric: boolean;
   /** Undefined while it is on its way. */
   readonly value: DataValue | undefined;
   readonly absent: string | null;
@@ -101,8 +111,8 @@ interface GridCellProps {
 
 /** Drawn again only when something about it changed: a step of the keyboard changes two of hundreds. */
 const GridCell = memo(function GridCell(props: GridCellProps) {
-  const { id, place, colIndex, column, value, absent, isChanged, isChosen, isFocused, left, width } = props;
-  const isNumber = value === null ? isNumeric(column.type) : isNumberValue(value);
+  const { id, place, colIndex, isNumeric, value, absent, isChanged, isChosen, isFocused, left, width } = props;
+  const isRight = value === null ? isNumeric : isNumber(value);
   return (
     <span
       id={id}
@@ -114,7 +124,7 @@ const GridCell = memo(function GridCell(props: GridCellProps) {
       data-focused={isFocused ? "" : undefined}
       className={cx(
         "absolute top-0 flex h-full items-center overflow-hidden px-2.5 whitespace-pre",
-        isNumber && "justify-end tabular-nums",
+        isRight && "justify-end tabular-nums",
         isChanged && "bg-mod-cell",
         isChosen && "bg-selected-quiet group-focus-within/values:bg-selected",
         isFocused && "outline-2 -outline-offset-2 outline-line-strong group-focus-within/values:outline-focus",
@@ -126,18 +136,14 @@ const GridCell = memo(function GridCell(props: GridCellProps) {
   );
 });
 
-export function isNumberValue(value: DataValue | undefined): boolean {
-  return typeof value === "number" || (typeof value === "object" && value !== null && ("integer" in value || "real" in value));
-}
-
 /** Text and numbers as they are; everything else says what it is. */
-export function CellValue({ value }: { readonly value: DataValue }) {
-  const { kind } = valueText(typeof value === "string" ? "" : value);
-  if (kind !== "text" && kind !== "number") return <Pill text={valueText(value).text} />;
+function CellValue({ value }: { readonly value: DataValue }) {
+  const { text, kind } = shortText(value);
+  if (kind !== "text" && kind !== "number") return <Pill text={text} />;
   const cut = typeof value === "object" && value !== null && "text" in value ? value.bytes : null;
   return (
     <>
-      <span className={cx("min-w-0", kind === "text" && "name-cut")}>{shortText(value)}</span>
+      <span className={cx("min-w-0", kind === "text" && "name-cut")}>{text}</span>
       {cut === null ? null : <Pill text={formatBytes(cut)} />}
     </>
   );
@@ -152,7 +158,7 @@ function Pill({ text }: { readonly text: string }) {
 }
 
 interface CellEditorProps {
-  readonly editor: NonNullable<GridRowProps["editor"]>;
+  readonly editor: OpenEditor;
   readonly box: { readonly left: number; readonly width: number };
   readonly label: string;
   readonly onFinish: GridRowProps["onFinish"];
@@ -206,9 +212,4 @@ function CellEditor({ editor, box, label, onFinish, onCancel }: CellEditorProps)
       )}
     </span>
   );
-}
-
-/** Numbers stand at the right, and so does the name above them. */
-export function isNumeric(type: string): boolean {
-  return /int|real|floa|doub|num|dec/i.test(type);
 }

@@ -17,7 +17,7 @@ export interface GridRange {
   readonly right: number;
 }
 
-export interface GridSize {
+interface GridSize {
   readonly rows: number;
   readonly columns: number;
 }
@@ -41,8 +41,8 @@ export function clampPlace({ row, column }: GridPlace, { rows, columns }: GridSi
   return { row: Math.max(0, Math.min(rows - 1, row)), column: Math.max(0, Math.min(columns - 1, column)) };
 }
 
-export function isInside(range: GridRange | null, row: number, column: number): boolean {
-  return range !== null && row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
+export function isInside(range: GridRange, row: number, column: number): boolean {
+  return row >= range.top && row <= range.bottom && column >= range.left && column <= range.right;
 }
 
 export function isSingle({ top, bottom, left, right }: GridRange): boolean {

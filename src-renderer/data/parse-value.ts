@@ -1,5 +1,8 @@
 /** What somebody typed, as a value; it follows what SQLite would make of it in a column of the declared type. */
 import type { DataValue } from "#shared/query-views.ts";
+import { isNumber } from "#shared/row-text.ts";
+import { isBlob, sqlLiteral } from "#shared/sql-literal.ts";
+import { plainText } from "./copy-values.ts";
 
 export type Parsed = { readonly value: DataValue; readonly problem: null } | { readonly value: null; readonly problem: string };
 export type ValueKind = "text" | "integer" | "real" | "blob" | "null";
@@ -11,10 +14,10 @@ const REAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const INFINITE = /^([+-]?)inf(inity)?$/i;
 const HEX = /^x'((?:[0-9a-f]{2})*)'$/i;
 
-export type Affinity = "text" | "integer" | "real" | "numeric" | "none";
+type Affinity = "text" | "integer" | "real" | "numeric" | "none";
 
 /** Source: https://www.sqlite.org/datatype3.html, "Determination Of Column Affinity"; ANY converts nothing, as in STRICT tables. */
-export function affinityOf(type: string): Affinity {
+function affinityOf(type: string): Affinity {
   if (/int/i.test(type)) return "integer";
   if (/char|clob|text/i.test(type)) return "text";
   if (type === "" || /blob|^any$/i.test(type)) return "none";
@@ -34,6 +37,11 @@ export function parseTyped(text: string, type: string, old: DataValue): Parsed {
   if (affinity !== "real" && INTEGER.test(typed)) return parseAs(typed, "integer");
   if (REAL.test(typed) || INFINITE.test(typed)) return parseAs(typed, "real");
   return given(text);
+}
+
+/** A value as it is typed in one line. */
+export function typedText(value: DataValue): string {
+  return isBlob(value) ? sqlLiteral(value) : plainText(value);
 }
 
 /** As exactly this kind of value. */
@@ -75,10 +83,6 @@ function wrong(problem: string): Parsed {
   return { value: null, problem };
 }
 
-function isNumber(value: DataValue): boolean {
-  return typeof value === "number" || (typeof value === "object" && value !== null && ("integer" in value || "real" in value));
-}
-
 export function kindOf(value: DataValue): ValueKind {
   if (value === null) return "null";
   if (typeof value === "string") return "text";
@@ -86,8 +90,4 @@ export function kindOf(value: DataValue): ValueKind {
   if ("integer" in value) return "integer";
   if ("real" in value) return "real";
   return "blob" in value ? "blob" : "text";
-}
-
-export function isSameValue(a: DataValue, b: DataValue): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -4,20 +4,19 @@
  */
 import type { RequestInput } from "#shared/contract.ts";
 import type { ErrorView } from "#shared/error-codes.ts";
-import type { DataColumnView, DataFilter, DataKeyView, DataRowView, DataRowsView } from "#shared/query-views.ts";
+import type { DataColumnView, DataKeyView, DataRowView, DataRowsView } from "#shared/query-views.ts";
 import { toErrorView } from "../api/api-error.ts";
 import type { Api } from "../api/api.ts";
 import { createStore, type ExternalStore } from "../external-store.ts";
+import type { TableSettings } from "./browse-session.ts";
 import { placeInput, type DataPlace } from "./data-session.ts";
 
-export const PAGE_ROWS = 250;
+const PAGE_ROWS = 250;
 const PAGES_MAX = 20;
 
-export interface TableQuery {
+export interface TableQuery extends TableSettings {
   readonly place: DataPlace;
   readonly table: string;
-  readonly order: { readonly column: string; readonly descending: boolean } | null;
-  readonly filters: readonly DataFilter[];
 }
 
 export interface WindowState {
@@ -52,20 +51,19 @@ const EMPTY: WindowState = {
   elapsedMs: 0,
 };
 
-type Page = Pick<DataRowsView, "rows" | "next" | "previous">;
 type Where = Pick<RequestInput<"data.rows">, "after" | "before" | "last">;
 
 export class RowWindow {
   readonly state: ExternalStore<WindowState> = createStore<WindowState>(EMPTY);
   readonly query: TableQuery;
   readonly #api: Api;
-  #pages: readonly Page[] = [];
-  /** Answers that belong to an older one are thrown away. */
-  #generation = 0;
-  #busy = false;
+  #pages: readonly DataRowsView[] = [];
   /** What is shown changed while rows were on their way. */
   #isStale = false;
-  /** The request under way: a sort of many rows may take its time, and is stopped when nobody waits for it any more. */
+  /**
+   * The request under way: a sort of many rows may take its time, and is stopped when nobody waits for it any more. Answers
+   * that belong to another are thrown away.
+   */
   #job: string | null = null;
 
   constructor(api: Api, query: TableQuery) {
@@ -76,14 +74,13 @@ export class RowWindow {
   /** Shows the first rows, or the last ones. */
   async open(at: "start" | "end" = "start"): Promise<void> {
     const began = performance.now();
-    await this.#fetch(at === "end" ? { last: true } : {}, PAGE_ROWS, (page, view) => {
+    await this.#fetch(at === "end" ? { last: true } : {}, PAGE_ROWS, (page) => {
       this.#pages = [page];
-      const isWhole = page.previous === null;
       return {
         ...EMPTY,
-        ...shapeOf(view, this.state.get()),
+        ...shapeOf(page, this.state.get()),
         phase: "ready",
-        firstNumber: isWhole ? 1 : null,
+        firstNumber: page.previous === null ? 1 : null,
         opened: this.state.get().opened + 1,
         elapsedMs: performance.now() - began,
       };
@@ -92,7 +89,7 @@ export class RowWindow {
 
   readonly loadBehind = (): void => {
     const after = this.#pages.at(-1)?.next ?? null;
-    if (after === null || this.#busy) return;
+    if (after === null || this.#job !== null) return;
     void this.#fetch({ after }, PAGE_ROWS, (page) => {
       const { firstNumber, shift } = this.state.get();
       const gone = this.#pages.length >= PAGES_MAX ? (this.#pages[0]?.rows.length ?? 0) : 0;
@@ -103,7 +100,7 @@ export class RowWindow {
 
   readonly loadBefore = (): void => {
     const before = this.#pages[0]?.previous ?? null;
-    if (before === null || this.#busy) return;
+    if (before === null || this.#job !== null) return;
     void this.#fetch({ before }, PAGE_ROWS, (page) => {
       const { firstNumber, shift } = this.state.get();
       this.#pages = [page, ...this.#pages].slice(0, PAGES_MAX);
@@ -118,7 +115,7 @@ export class RowWindow {
   /** The same rows again, as they are now; the place stays. Quiet: what is shown stays until the answer is here. */
   async reload(): Promise<void> {
     const { phase, rows } = this.state.get();
-    if (this.#busy) {
+    if (this.#job !== null) {
       // What was asked for comes first: reading again in its place would lose it.
       this.#isStale = true;
       return;
@@ -126,11 +123,11 @@ export class RowWindow {
     if (phase !== "ready") return this.open();
     const after = this.#pages[0]?.previous ?? null;
     const isFirst = after === null;
-    await this.#fetch(isFirst ? {} : { after }, Math.min(PAGE_ROWS * PAGES_MAX, Math.max(PAGE_ROWS, rows.length)), (page, view) => {
+    await this.#fetch(isFirst ? {} : { after }, Math.min(PAGE_ROWS * PAGES_MAX, Math.max(PAGE_ROWS, rows.length)), (page) => {
       const { firstNumber, shift } = this.state.get();
       this.#pages = [page];
       return {
-        ...shapeOf(view, this.state.get()),
+        ...shapeOf(page, this.state.get()),
         // A page that begins behind the first row has all but that one.
         firstNumber: isFirst ? 1 : firstNumber === null ? null : firstNumber + 1,
         shift: isFirst ? shift : shift - 1,
@@ -140,29 +137,22 @@ export class RowWindow {
 
   /** Nobody looks any more. */
   close(): void {
-    this.#generation += 1;
-    this.#busy = false;
     this.#isStale = false;
     this.#stop();
   }
 
   #stop(): void {
-    const id = this.#job;
+    cancelJob(this.#api, this.#job);
     this.#job = null;
-    // One that has ended meanwhile needs no stopping.
-    if (id !== null) this.#api.request("job.cancel", { id }).catch(() => null);
   }
 
-  async #fetch(where: Where, limit: number, apply: (page: Page, view: DataRowsView) => Partial<WindowState>): Promise<void> {
-    this.#generation += 1;
-    const mine = this.#generation;
+  async #fetch(where: Where, limit: number, apply: (page: DataRowsView) => Partial<WindowState>): Promise<void> {
     const { place, table, order, filters } = this.query;
     this.#stop();
     const job = crypto.randomUUID();
     this.#job = job;
-    this.#busy = true;
     try {
-      const view = await this.#api.request("data.rows", {
+      const page = await this.#api.request("data.rows", {
         ...placeInput(place),
         table,
         ...(order === null ? {} : { order }),
@@ -171,8 +161,8 @@ export class RowWindow {
         limit,
         job,
       });
-      if (mine !== this.#generation) return;
-      const change = apply({ rows: view.rows, next: view.next, previous: view.previous }, view);
+      if (job !== this.#job) return;
+      const change = apply(page);
       this.state.set((state) => ({
         ...state,
         error: null,
@@ -182,11 +172,10 @@ export class RowWindow {
         hasBehind: (this.#pages.at(-1)?.next ?? null) !== null,
       }));
     } catch (error) {
-      if (mine !== this.#generation) return;
+      if (job !== this.#job) return;
       this.state.set((state) => ({ ...state, phase: state.phase === "ready" ? "ready" : "failed", error: toErrorView(error) }));
     } finally {
-      if (mine === this.#generation) {
-        this.#busy = false;
+      if (job === this.#job) {
         this.#job = null;
         if (this.#isStale) {
           this.#isStale = false;
@@ -195,6 +184,11 @@ export class RowWindow {
       }
     }
   }
+}
+
+/** A job that has ended meanwhile needs no stopping. */
+export function cancelJob(api: Api, id: string | null): void {
+  if (id !== null) api.request("job.cancel", { id }).catch(() => null);
 }
 
 /** Columns that are as they were stay the same object: what was measured for them still holds. */

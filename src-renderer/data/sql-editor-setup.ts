@@ -28,6 +28,7 @@ import {
 import { tags } from "@lezer/highlight";
 import type { DataSchemaView, DataTableView } from "#shared/query-views.ts";
 import { splitSql } from "#shared/split-sql.ts";
+import { quoteName } from "#shared/sql-literal.ts";
 import { statementAt } from "./sql-run.ts";
 
 /** Names that SQL takes anywhere are quoted as the standard has it. */
@@ -204,7 +205,7 @@ function namespace({ tables }: DataSchemaView): SQLNamespace {
 }
 
 const PLAIN = /^[a-z_]\w*$/i;
-const applied = (name: string): { readonly apply?: string } => (PLAIN.test(name) ? {} : { apply: `"${name.replaceAll('"', '""')}"` });
+const applied = (name: string): { readonly apply?: string } => (PLAIN.test(name) ? {} : { apply: quoteName(name) });
 
 function tableCompletion({ name, kind }: DataTableView): Completion {
   return { label: name, type: "type", detail: kind === "table" ? "" : kind, ...applied(name) };

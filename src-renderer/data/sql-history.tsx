@@ -1,11 +1,11 @@
 import { Command } from "cmdk";
 import { History, ListFilter } from "lucide-react";
-import { Popover as Radix } from "radix-ui";
 import { useMemo, useState } from "react";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { RelativeTime } from "../ui/figures.tsx";
 import { formatElapsed, formatPlural } from "../ui/format.ts";
+import { Popover } from "../ui/popover.tsx";
 import { placeText } from "./data-session.ts";
 import { bringBack, forgetHistory, useSql, type PastRun } from "./sql-session.ts";
 
@@ -14,26 +14,15 @@ const LISTED_MAX = 100;
 
 /** What ran lately: found by its text or branch, and brought back into the editor. */
 export function SqlHistory() {
-  const [isOpen, setOpen] = useState(false);
+  const trigger = (
+    <Button size="sm" icon={History}>
+      History
+    </Button>
+  );
   return (
-    <Radix.Root open={isOpen} onOpenChange={setOpen}>
-      <Radix.Trigger asChild>
-        <Button size="sm" icon={History}>
-          History
-        </Button>
-      </Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          aria-label="SQL that ran lately"
-          align="end"
-          sideOffset={6}
-          collisionPadding={8}
-          className="float z-50 w-160 max-w-[calc(100vw-32px)]"
-        >
-          <Runs onDone={() => setOpen(false)} />
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+    <Popover label="SQL that ran lately" align="end" className="w-160" trigger={trigger}>
+      {(close) => <Runs onDone={close} />}
+    </Popover>
   );
 }
 

@@ -1,13 +1,14 @@
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { SqlProblem } from "#shared/query-views.ts";
 import type { Api } from "../api/api.ts";
 import { useApi, useRequest } from "../api/queries.ts";
+import { useEscape } from "../ui/use-escape.ts";
 import { placeInput, useDataPlace } from "./data-session.ts";
 import { SqlEditor } from "./sql-editor.tsx";
 import type { EditorProblem } from "./sql-editor-setup.ts";
 import { SqlResults } from "./sql-results.tsx";
 import { noteSelection, runActive, stopRun } from "./sql-run.ts";
-import { NO_WORK, activeScript, sqlSession, setScriptText, setSplit, useSql, workOf, type SqlResult } from "./sql-session.ts";
+import { NO_WORK, SPLIT, activeScript, sqlSession, setScriptText, setSplit, useSql, workOf, type SqlResult } from "./sql-session.ts";
 import { SqlTabs } from "./sql-tabs.tsx";
 
 /** Scripts above, what they found beneath. */
@@ -22,7 +23,7 @@ export function SqlPane() {
   const schema = useRequest("data.schema", place ? placeInput(place) : { database: "", branch: "" }, { enabled: place !== null });
   const { result } = work;
   const problem = useMemo(() => editorProblem(result), [result]);
-  useEscape(script.id);
+  useEscape(() => void stopRun(api, script.id));
   return (
     <>
       <SqlTabs />
@@ -69,13 +70,9 @@ function editorActs(api: Api) {
 
 /** What failed, where the script says so: as far as the word goes. */
 function editorProblem(result: SqlResult | null): EditorProblem | null {
-  const error = failedStatement(result)?.error;
+  const error = result?.view?.statements.find((statement) => statement.error !== null)?.error;
   if (!result || !error || error.position === null) return null;
   return problemAt(result.sent.sql, result.sent.offset, error, error.position);
-}
-
-export function failedStatement(result: SqlResult | null) {
-  return result?.view?.statements.find(({ error }) => error !== null) ?? null;
 }
 
 function problemAt(sql: string, offset: number, { message }: SqlProblem, position: number): EditorProblem {
@@ -84,19 +81,6 @@ function problemAt(sql: string, offset: number, { message }: SqlProblem, positio
   // At the end of a statement there is nothing to mark but what stands before it.
   const from = rest.trim() === "" ? Math.max(0, sql.trimEnd().length - 1) : position;
   return { from: offset + from, to: offset + from + Math.max(1, from === position ? word : 1), message };
-}
-
-/** Esc stops what runs, wherever the keyboard is in this screen. */
-function useEscape(script: string): void {
-  const api = useApi();
-  useEffect(() => {
-    const onKey = (event: globalThis.KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("[role=dialog],[role=menu]")) return;
-      void stopRun(api, script);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [api, script]);
 }
 
 const STEP = 5;
@@ -121,8 +105,8 @@ function Splitter({ body, split }: { readonly body: { readonly current: HTMLDivE
       aria-label="Height of the editor"
       aria-orientation="horizontal"
       aria-valuenow={split}
-      aria-valuemin={15}
-      aria-valuemax={85}
+      aria-valuemin={SPLIT.min}
+      aria-valuemax={SPLIT.max}
       tabIndex={0}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={onPointerMove}

@@ -1,5 +1,5 @@
 import { Check, CircleX, LoaderCircle, Play, Square, Undo2 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { QueryRunView, StatementView } from "#shared/query-views.ts";
 import { useApi } from "../api/queries.ts";
 import { openDialog } from "../app-state.ts";
@@ -7,8 +7,9 @@ import { Button } from "../ui/button.tsx";
 import { formatCount, formatElapsed, formatPlural } from "../ui/format.ts";
 import { Cell, RowGrid } from "../ui/row-grid.tsx";
 import { EmptyState, ErrorPanel } from "../ui/states.tsx";
+import { useElapsed } from "../ui/use-elapsed.ts";
 import { placeText } from "./data-session.ts";
-import { canUndo, runActive, runSql, stopRun, undoRun } from "./sql-run.ts";
+import { canUndo, runActive, runSql, statementSql, stopRun, undoRun } from "./sql-run.ts";
 import { changeResult, type RunningSql, type ScriptWork, type SqlResult, type SqlScript } from "./sql-session.ts";
 import { SqlStatementPane } from "./sql-statement.tsx";
 
@@ -42,8 +43,6 @@ function RunButton() {
   );
 }
 
-const TICK_MS = 100;
-
 function Running({ script, running }: { readonly script: SqlScript; readonly running: RunningSql }) {
   const api = useApi();
   const elapsedMs = useElapsed(running.startedAt);
@@ -64,15 +63,6 @@ function Running({ script, running }: { readonly script: SqlScript; readonly run
       </Button>
     </div>
   );
-}
-
-function useElapsed(startedAt: number): number {
-  const [now, setNow] = useState(() => performance.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return Math.max(0, now - startedAt);
 }
 
 function Result({ script, result, onGoTo }: { readonly script: SqlScript; readonly result: SqlResult; readonly onGoTo: () => void }) {
@@ -216,7 +206,7 @@ function Statements({ script, result, view }: { readonly script: SqlScript; read
                 <Check size={14} aria-label="done" className="text-ok" />
               )}
             </Cell>
-            <Cell className="font-mono">{result.sent.sql.slice(statement.start, statement.end).slice(0, 200).replaceAll(/\s+/g, " ")}</Cell>
+            <Cell className="font-mono">{statementSql(result, statement).slice(0, 200).replaceAll(/\s+/g, " ")}</Cell>
             <Cell className="text-right text-ink-3 tabular-nums">{briefly(statement)}</Cell>
           </>
         )}

@@ -5,7 +5,7 @@
 import type { ErrorView } from "#shared/error-codes.ts";
 import type { QueryRunView } from "#shared/query-views.ts";
 import { createStore, useStore } from "../external-store.ts";
-import type { DataPlace } from "./data-session.ts";
+import { placeKey, type DataPlace } from "./data-session.ts";
 
 export interface SqlScript {
   readonly id: string;
@@ -76,14 +76,14 @@ export interface SqlSession {
 }
 
 export const NO_WORK: ScriptWork = { running: null, result: null };
-const SPLIT = { default: 40, min: 15, max: 85 } as const;
+export const SPLIT = { default: 40, min: 15, max: 85 } as const;
 const HISTORY_MAX = 200;
 const HISTORY_SQL_CHARS_MAX = 4_000;
 /** Characters of all kept scripts, as JSON; of the history. The host keeps 1 MiB for all screens together. */
 const KEPT_SCRIPTS_CHARS_MAX = 600_000;
 const KEPT_HISTORY_CHARS_MAX = 150_000;
 const SCRIPTS_MAX = 100;
-const NAME_CHARS_MAX = 80;
+export const NAME_CHARS_MAX = 80;
 
 function newScript(name: string, text = ""): SqlScript {
   return { id: crypto.randomUUID(), name, text };
@@ -188,7 +188,7 @@ export function remember(run: PastRun): void {
   const { history } = sqlSession.get();
   const [last] = history;
   const kept = { ...run, sql: run.sql.slice(0, HISTORY_SQL_CHARS_MAX) };
-  const isSame = last?.sql === kept.sql && JSON.stringify(last.place) === JSON.stringify(kept.place);
+  const isSame = last?.sql === kept.sql && placeKey(last.place) === placeKey(kept.place);
   change({ history: [kept, ...(isSame ? history.slice(1) : history)].slice(0, HISTORY_MAX) });
 }
 
@@ -201,17 +201,7 @@ export function resetSqlWork(): void {
   change({ work: new Map() });
 }
 
-/** As after the first start; for tests. */
-export function resetSql(): void {
-  sqlSession.set(initialSession());
-}
-
-export interface SqlLayout {
-  readonly scripts: readonly SqlScript[];
-  readonly active: string;
-  readonly history: readonly PastRun[];
-  readonly split: number;
-}
+export type SqlLayout = Omit<SqlSession, "work">;
 
 /** Scripts whose text would not be there after the next start, because all together are too long: the longest ones. */
 export function unkeptScripts(scripts: readonly SqlScript[]): ReadonlySet<string> {

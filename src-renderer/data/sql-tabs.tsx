@@ -7,7 +7,17 @@ import { MenuAt } from "../ui/menu.tsx";
 import { showToast } from "../ui/toasts.ts";
 import { SqlHistory } from "./sql-history.tsx";
 import { runActive } from "./sql-run.ts";
-import { NO_WORK, closeScript, openScript, renameScript, showScript, unkeptScripts, useSql, type SqlScript } from "./sql-session.ts";
+import {
+  NAME_CHARS_MAX,
+  NO_WORK,
+  closeScript,
+  openScript,
+  renameScript,
+  showScript,
+  unkeptScripts,
+  useSql,
+  type SqlScript,
+} from "./sql-session.ts";
 
 /** Open scripts, and what can be done with the one that is shown. */
 export function SqlTabs() {
@@ -155,7 +165,7 @@ function Rename({ script, onDone }: { readonly script: SqlScript; readonly onDon
       autoFocus
       aria-label={`Name of ${script.name}`}
       value={name}
-      maxLength={80}
+      maxLength={NAME_CHARS_MAX}
       onFocus={(event) => event.target.select()}
       onChange={(event) => setName(event.target.value)}
       onBlur={() => finish(true)}

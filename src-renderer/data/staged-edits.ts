@@ -6,7 +6,7 @@ import { createStore, useStore } from "../external-store.ts";
 import type { DataColumnView, DataKeyView, DataRowView, DataTableView, DataValue } from "#shared/query-views.ts";
 import { deleteSql, insertSql, updateSql, type EditedTable, type RowEdit, type RowInsert } from "#shared/edit-sql.ts";
 import type { DataPlace } from "./data-session.ts";
-import { isSameValue } from "./parse-value.ts";
+import { isSameValue } from "#shared/query-compare.ts";
 
 export interface StagedTable {
   readonly shape: EditedTable;
@@ -19,7 +19,7 @@ export type StagedBranch = ReadonlyMap<string, StagedTable>;
 
 const NOTHING: StagedBranch = new Map();
 
-export const stagedEdits = createStore<{ readonly branches: ReadonlyMap<string, StagedBranch> }>({ branches: new Map() });
+const stagedEdits = createStore<{ readonly branches: ReadonlyMap<string, StagedBranch> }>({ branches: new Map() });
 
 const branchKey = ({ database, branch }: DataPlace): string => JSON.stringify([database, branch]);
 
@@ -31,8 +31,13 @@ export function useStaged(place: DataPlace): StagedBranch {
   return useStore(stagedEdits, () => stagedOf(place));
 }
 
+const keyTexts = new WeakMap<readonly DataValue[], string>();
+
+/** Found once for each row that was read: it is asked for with every cell that is drawn. */
 export function keyText(key: readonly DataValue[]): string {
-  return JSON.stringify(key);
+  const text = keyTexts.get(key) ?? JSON.stringify(key);
+  keyTexts.set(key, text);
+  return text;
 }
 
 export function editedTable(table: DataTableView, columns: readonly DataColumnView[], key: DataKeyView): EditedTable {
@@ -104,21 +109,31 @@ export function stageInsert(place: DataPlace, shape: EditedTable): void {
 }
 
 /** `value` undefined: the column's default again. */
-export function stageInsertValue(place: DataPlace, shape: EditedTable, id: number, column: string, value: DataValue | undefined): void {
+export function stageInsertValues(
+  place: DataPlace,
+  shape: EditedTable,
+  ids: readonly number[],
+  columns: readonly string[],
+  value: DataValue | undefined,
+): void {
+  const chosen = new Set(ids);
   changeTable(place, shape, (table) => ({
     ...table,
     inserts: table.inserts.map((insert) => {
-      if (insert.id !== id) return insert;
+      if (!chosen.has(insert.id)) return insert;
       const values = new Map(insert.values);
-      if (value === undefined) values.delete(column);
-      else values.set(column, value);
+      for (const column of columns) {
+        if (value === undefined) values.delete(column);
+        else values.set(column, value);
+      }
       return { ...insert, values };
     }),
   }));
 }
 
 export function dropInserts(place: DataPlace, shape: EditedTable, ids: readonly number[]): void {
-  changeTable(place, shape, (table) => ({ ...table, inserts: table.inserts.filter(({ id }) => !ids.includes(id)) }));
+  const dropped = new Set(ids);
+  changeTable(place, shape, (table) => ({ ...table, inserts: table.inserts.filter(({ id }) => !dropped.has(id)) }));
 }
 
 export function discardEdits(place: DataPlace): void {
@@ -155,8 +170,9 @@ export interface StagedStatement {
   readonly row: string;
 }
 
-function about(table: EditedTable, edit: RowEdit): Pick<StagedStatement, "table" | "row"> {
+function editStatement(table: EditedTable, edit: RowEdit): StagedStatement {
   return {
+    ...(edit.isDeleted ? { kind: "delete", sql: deleteSql(table, edit) } : { kind: "update", sql: updateSql(table, edit) }),
     table: table.name,
     row: table.key.columns.map((name, index) => `${name} ${JSON.stringify(edit.key[index])}`).join(", "),
   };
@@ -165,14 +181,10 @@ function about(table: EditedTable, edit: RowEdit): Pick<StagedStatement, "table"
 /** All changes of a branch: what goes makes room for what comes. Throws a RangeError for a value that has no SQL. */
 export function stagedStatements(branch: StagedBranch): readonly StagedStatement[] {
   const tables = [...branch.values()];
-  const edits = tables.flatMap((table) => [...table.edits.values()].map((edit) => ({ table: table.shape, edit })));
+  const edits = tables.flatMap(({ shape, edits: changed }) => [...changed.values()].map((edit) => editStatement(shape, edit)));
   return [
-    ...edits
-      .filter(({ edit }) => edit.isDeleted)
-      .map(({ table, edit }) => ({ kind: "delete" as const, sql: deleteSql(table, edit), ...about(table, edit) })),
-    ...edits
-      .filter(({ edit }) => !edit.isDeleted)
-      .map(({ table, edit }) => ({ kind: "update" as const, sql: updateSql(table, edit), ...about(table, edit) })),
+    ...edits.filter(({ kind }) => kind === "delete"),
+    ...edits.filter(({ kind }) => kind === "update"),
     ...tables.flatMap(({ shape, inserts }) =>
       inserts.map((insert) => ({ kind: "insert" as const, sql: insertSql(shape, insert), table: shape.name, row: "" })),
     ),

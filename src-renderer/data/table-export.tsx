@@ -1,24 +1,17 @@
 import { FileDown } from "lucide-react";
 import { useState } from "react";
-import type { RequestInput } from "#shared/contract.ts";
 import { useApi } from "../api/queries.ts";
 import { SaveDialog } from "../dialogs/save-dialog.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { fileNameOf } from "../ui/save-file.ts";
 import { quoteName, sqlLiteral } from "#shared/sql-literal.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "./export-formats.ts";
 import { placeInput, placeText } from "./data-session.ts";
 import type { TableQuery } from "./row-window.ts";
 
-type Format = RequestInput<"query.export">["format"];
-const FORMATS: Readonly<Record<Format, { readonly title: string; readonly ending: string }>> = {
-  csv: { title: "CSV", ending: "csv" },
-  json: { title: "JSON", ending: "json" },
-  markdown: { title: "Markdown", ending: "md" },
-  sql: { title: "SQL INSERT", ending: "sql" },
-};
-
 /** The filters and the order as SQL: what a filter means is what `data.rows` makes of it. */
-export function selectSql({ table, order, filters }: Pick<TableQuery, "table" | "order" | "filters">): string {
+function selectSql({ table, order, filters }: Pick<TableQuery, "table" | "order" | "filters">): string {
   const conditions = filters.map(({ column, operator, value }) => {
     const [name, literal] = [quoteName(column), sqlLiteral(value)];
     if (operator === "contains") return `instr(lower(CAST(${name} AS TEXT)), lower(CAST(${literal} AS TEXT))) > 0`;
@@ -36,17 +29,17 @@ export function selectSql({ table, order, filters }: Pick<TableQuery, "table" | 
 /** All rows that the filters let through, whole, to a file. */
 export function TableExport({ query }: { readonly query: TableQuery }) {
   const api = useApi();
-  const [format, setFormat] = useState<Format | null>(null);
+  const [format, setFormat] = useState<ExportFormat | null>(null);
   const { place, table } = query;
   return (
     <>
       <Menu
         label="Export the table"
         align="end"
-        entries={(Object.keys(FORMATS) as Format[]).map((each) => ({
+        entries={(Object.keys(EXPORT_FORMATS) as ExportFormat[]).map((each) => ({
           kind: "item",
           id: each,
-          label: `Export as ${FORMATS[each].title}…`,
+          label: `Export as ${EXPORT_FORMATS[each].title}…`,
           run: () => setFormat(each),
         }))}
       >
@@ -54,9 +47,9 @@ export function TableExport({ query }: { readonly query: TableQuery }) {
       </Menu>
       {format ? (
         <SaveDialog
-          title={`Export ${table} as ${FORMATS[format].title}`}
+          title={`Export ${table} as ${EXPORT_FORMATS[format].title}`}
           description={`${query.filters.length > 0 ? "The rows that the filters let through" : "All rows"} of ${placeText(place)}, whole.`}
-          suggested={`${table.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_") || "table"}.${FORMATS[format].ending}`}
+          suggested={`${fileNameOf(table, "table")}.${EXPORT_FORMATS[format].ending}`}
           what="the rows"
           save={(file, overwrite) =>
             api.request("query.export", {

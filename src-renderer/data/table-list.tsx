@@ -13,8 +13,10 @@ const ICONS: Readonly<Record<DataTableView["kind"], LucideIcon>> = { table: Tabl
 const WORDS: Readonly<Record<DataTableView["kind"], string>> = { table: "", virtual: "virtual", shadow: "shadow", view: "view" };
 
 /** Tables and views by name; SQLite's own, and those that virtual tables keep their data in, only when asked for. */
-export function isShown(table: DataTableView, showsShadows: boolean): boolean {
-  return showsShadows || (table.kind !== "shadow" && !table.name.startsWith("sqlite_"));
+export function shownTables({ tables }: DataSchemaView, showsShadows: boolean): readonly DataTableView[] {
+  return tables
+    .filter(({ kind, name }) => showsShadows || (kind !== "shadow" && !name.startsWith("sqlite_")))
+    .toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
 }
 
 export function TableList(props: { readonly schema: DataSchemaView; readonly selected: string | null; readonly staged: StagedBranch }) {
@@ -23,11 +25,9 @@ export function TableList(props: { readonly schema: DataSchemaView; readonly sel
   const showsShadows = useBrowse((session) => session.showsShadows);
   const rows = useMemo(() => {
     const text = search.trim().toLowerCase();
-    return schema.tables
-      .filter((table) => isShown(table, showsShadows) && table.name.toLowerCase().includes(text))
-      .toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+    return shownTables(schema, showsShadows).filter(({ name }) => name.toLowerCase().includes(text));
   }, [schema, search, showsShadows]);
-  const folded = useMemo(() => schema.tables.filter((table) => !isShown(table, false)).length, [schema]);
+  const folded = useMemo(() => schema.tables.length - shownTables(schema, false).length, [schema]);
   return (
     <aside
       aria-label="Tables"

@@ -90,6 +90,7 @@ function ReadableTable({ place, table, objects, isPart, isWritable, head }: Tabl
   const staged = useStaged(place).get(table.name) ?? null;
   const columns = state.columns.length > 0 ? state.columns : (table.columns ?? NO_COLUMNS);
   const key = state.columns.length > 0 ? state.key : table.key;
+  const structure = { table, columns, key, objects };
   const whyNot = whyTableNot(place, { ...table, key }, isWritable);
   const grid = useMemo<GridRows>(
     () => ({ place, columns, rows: state.rows, staged, shape: editedTable(table, columns, key ?? NO_KEY) }),
@@ -115,9 +116,9 @@ function ReadableTable({ place, table, objects, isPart, isWritable, head }: Tabl
       </TableHead>
       {part === "structure" ? (
         isPart ? (
-          <AskedStructure place={place} structure={{ table, columns, key, objects }} />
+          <AskedStructure place={place} structure={structure} />
         ) : (
-          <StructurePane structure={{ table, columns, key, objects }} />
+          <StructurePane structure={structure} />
         )
       ) : (
         <>

@@ -2,6 +2,7 @@ import { isCut } from "#shared/sql-literal.ts";
 import { Filter } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { DataTableView, DataValue } from "#shared/query-views.ts";
+import type { Api } from "../api/api.ts";
 import { useApi } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
 import { formatCount, formatElapsed, formatPlural } from "../ui/format.ts";
@@ -12,7 +13,7 @@ import { changeBrowse, changeSettings, sortBy, useBrowse, useTableSettings } fro
 import { absentAt, gridEditing, insertCount, markAt, stageValueAt, valuesAt, whyColumnNot, type GridRows } from "./grid-editing.ts";
 import type { GridPlace } from "./grid-selection.ts";
 import type { RowWindow, WindowState } from "./row-window.ts";
-import { type RowCount } from "./use-table-rows.ts";
+import type { RowCount } from "./use-table-rows.ts";
 import { ValueGrid, type GridColumn } from "./value-grid.tsx";
 import { ValuePanel, type ShownValue } from "./value-panel.tsx";
 import { readWholeValue, type ValuePlace } from "./whole-value.ts";
@@ -61,7 +62,7 @@ export function TableRows({ grid, rows, state, count, table, whyNot, reveal, onJ
         </div>
       ) : null}
       {total === 0 ? (
-        <NoRows table={table} isFiltered={filters.length > 0} isEditable={isEditable} />
+        <NoRows table={table} isFiltered={filters.length > 0} />
       ) : (
         <ValueGrid
           label={`Rows of ${table.name}`}
@@ -104,8 +105,7 @@ export function TableRows({ grid, rows, state, count, table, whyNot, reveal, onJ
   );
 }
 
-function NoRows(props: { readonly table: DataTableView; readonly isFiltered: boolean; readonly isEditable: boolean }) {
-  const { table, isFiltered } = props;
+function NoRows({ table, isFiltered }: { readonly table: DataTableView; readonly isFiltered: boolean }) {
   return isFiltered ? (
     <EmptyState
       icon={Filter}
@@ -144,7 +144,7 @@ function valuePlace(grid: GridRows, { row, column }: GridPlace): ValuePlace | nu
 
 const WHOLE_BYTES_MAX = 32 * 1024 * 1024;
 
-async function readWhole(api: Parameters<typeof readWholeValue>[0], grid: GridRows, row: number, column: number): Promise<DataValue> {
+async function readWhole(api: Api, grid: GridRows, row: number, column: number): Promise<DataValue> {
   const at = valuePlace(grid, { row, column });
   const value = valuesAt(grid, row)?.[column] ?? null;
   return at === null ? value : readWholeValue(api, at, WHOLE_BYTES_MAX);

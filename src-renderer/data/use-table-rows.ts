@@ -1,12 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { DataFilter } from "#shared/query-views.ts";
 import type { ErrorView } from "#shared/error-codes.ts";
-import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { useApi } from "../api/queries.ts";
 import { useStore } from "../external-store.ts";
 import { dataWrites, placeInput, type DataPlace } from "./data-session.ts";
-import { RowWindow, type TableQuery } from "./row-window.ts";
+import { RowWindow, cancelJob, type TableQuery } from "./row-window.ts";
 
 /** Rows of a table in an order and under filters; asked for anew when one of these changes. */
 export function useTableRows({ place, table, order, filters }: TableQuery) {
@@ -60,31 +58,24 @@ export function useDataChanges(place: DataPlace, head: number | null, onChange: 
 /** Several writes of one program are read once. */
 const SETTLE_MS = 100;
 
-export interface RowCount {
+interface Counted {
   readonly state: "no" | "running" | "known" | "stopped" | "failed";
   readonly count: number;
   readonly error: ErrorView | null;
+}
+
+export interface RowCount extends Counted {
   readonly start: () => void;
   readonly stop: () => void;
 }
 
-interface Counted {
-  readonly key: string;
-  readonly state: RowCount["state"];
-  readonly count: number;
-  readonly error: ErrorView | null;
-}
+const NOT_COUNTED: Counted = { state: "no", count: 0, error: null };
 
 /** Counts all rows, after the first ones are here; can be stopped. `version` changes when what is counted has. */
-export function useRowCount(
-  query: { readonly place: DataPlace; readonly table: string; readonly filters: readonly DataFilter[] },
-  isWanted: boolean,
-  version: number,
-): RowCount {
+export function useRowCount({ place, table, filters }: Omit<TableQuery, "order">, isWanted: boolean, version: number): RowCount {
   const api = useApi();
-  const { place, table, filters } = query;
   const key = JSON.stringify([place, table, filters]);
-  const [counted, setCounted] = useState<Counted>({ key, state: "no", count: 0, error: null });
+  const [counted, setCounted] = useState<Counted & { readonly key: string }>({ key, ...NOT_COUNTED });
   const job = useRef<string | null>(null);
   const start = useCallback(() => {
     cancelJob(api, job.current);
@@ -112,11 +103,5 @@ export function useRowCount(
     job.current = null;
     setCounted({ key, state: "stopped", count: 0, error: null });
   };
-  const isThis = counted.key === key;
-  return { state: isThis ? counted.state : "no", count: isThis ? counted.count : 0, error: isThis ? counted.error : null, start, stop };
-}
-
-/** A job that has ended meanwhile needs no stopping. */
-function cancelJob(api: Api, id: string | null): void {
-  if (id !== null) api.request("job.cancel", { id }).catch(() => null);
+  return { ...(counted.key === key ? counted : NOT_COUNTED), start, stop };
 }

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
+import { isNumber } from "#shared/row-text.ts";
 import { WIDTH_PX, measureColumn } from "./column-widths.ts";
-import { isNumberValue, isNumeric } from "./grid-row.tsx";
 import type { GridColumn, ValueGridProps } from "./value-grid.tsx";
 
 /** Columns are as wide as the first rows need; the user's widths stay. */
@@ -9,7 +9,7 @@ export function useWidths(columns: readonly GridColumn[], count: number, rowAt: 
   const [measured, setMeasured] = useState<Measured | null>(null);
   const isMeasured = measured !== null && measured.columns === columns && measured.filled === filled;
   if (!isMeasured && count > 0) {
-    const widths = columns.map(({ name }, index) => measureColumn(name, index, { from: 0, count, rowAt }, WIDTH_PX.most));
+    const widths = columns.map(({ name }, index) => measureColumn(name, index, { count, rowAt }, WIDTH_PX.most));
     setMeasured({ columns, filled, widths, numeric: columns.map((column, index) => holdsNumbers(column, index, count, rowAt)) });
   }
   const widths = useMemo(
@@ -21,7 +21,8 @@ export function useWidths(columns: readonly GridColumn[], count: number, rowAt: 
   }, []);
   const resize = useCallback((index: number, px: number) => set(columns[index]?.name ?? "", px), [columns, set]);
   const fit = (index: number): void => {
-    set(columns[index]?.name ?? "", measureColumn(columns[index]?.name ?? "", index, { from: 0, count, rowAt }, WIDTH_PX.fitted));
+    const name = columns[index]?.name ?? "";
+    set(name, measureColumn(name, index, { count, rowAt }, WIDTH_PX.fitted));
   };
   return { widths, numeric: measured?.numeric ?? NONE, resize, fit };
 }
@@ -39,7 +40,12 @@ const NONE: readonly boolean[] = [];
 function holdsNumbers({ type }: GridColumn, index: number, count: number, rowAt: ValueGridProps["rowAt"]): boolean {
   for (let row = 0; row < Math.min(count, 20); row += 1) {
     const value = rowAt(row)?.[index] ?? null;
-    if (value !== null) return isNumberValue(value);
+    if (value !== null) return isNumber(value);
   }
   return isNumeric(type);
+}
+
+/** Numbers stand at the right, and so does the name above them. */
+function isNumeric(type: string): boolean {
+  return /int|real|floa|doub|num|dec/i.test(type);
 }

@@ -1,16 +1,13 @@
-import { isCut } from "#shared/sql-literal.ts";
 import { useState } from "react";
-import { useQuery } from "@tanstack/react-query";
 import type { DataValue } from "#shared/query-views.ts";
 import { toErrorView } from "../api/api-error.ts";
-import { useApi } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
 import { Segmented } from "../ui/segmented.tsx";
 import { ErrorPanel, Skeleton } from "../ui/states.tsx";
 import { plainText } from "./copy-values.ts";
 import { kindOf, parseAs, type ValueKind } from "./parse-value.ts";
 import type { ShownValue } from "./value-panel.tsx";
-import { readWholeValue } from "./whole-value.ts";
+import { useWhole } from "./value-views.tsx";
 
 /** Longer values are not edited by hand. */
 const EDIT_BYTES_MAX = 512 * 1024;
@@ -30,13 +27,7 @@ interface ValueEditorProps {
 
 /** Several lines, and exactly the kind of value that is chosen. */
 export function ValueEditor({ shown, onDone }: ValueEditorProps) {
-  const api = useApi();
-  const { value, at } = shown;
-  const whole = useQuery({
-    queryKey: ["edited value", at, value],
-    gcTime: 0,
-    queryFn: async (): Promise<DataValue> => (isCut(value) && at !== null ? readWholeValue(api, at, EDIT_BYTES_MAX) : value),
-  });
+  const whole = useWhole(shown, EDIT_BYTES_MAX);
   if (whole.error instanceof RangeError) return <p className="text-xs text-ink-2">Not editable here: {whole.error.message}.</p>;
   if (whole.error) return <ErrorPanel bare error={toErrorView(whole.error)} onRetry={() => void whole.refetch()} />;
   return whole.data === undefined ? <Skeleton lines={3} /> : <Form start={whole.data} column={shown.column} onDone={onDone} />;

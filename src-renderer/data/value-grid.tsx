@@ -1,4 +1,4 @@
-import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import type { DataValue } from "#shared/query-views.ts";
 import { MenuAt, type MenuEntry } from "../ui/menu.tsx";
@@ -6,10 +6,11 @@ import { GridFoot } from "./grid-foot.tsx";
 import { GridHead } from "./grid-head.tsx";
 import { useWidths } from "./use-widths.ts";
 import { copyEntries, copyRange, editEntries, type CopySource } from "./grid-acts.ts";
-import { GridRow } from "./grid-row.tsx";
+import { GridRow, ROW_PX, type OpenEditor } from "./grid-row.tsx";
 import {
   TOP_LEFT,
   clampPlace,
+  isInside,
   rangeOf,
   stepSelection,
   wholeRows,
@@ -18,7 +19,6 @@ import {
   type GridSelection,
 } from "./grid-selection.ts";
 
-export const ROW_PX = 24;
 const HEAD_PX = 28;
 /** Rows from an end at which more are asked for. */
 const AHEAD_ROWS = 100;
@@ -98,19 +98,13 @@ export interface ValueGridProps {
   readonly onJump?: (to: "start" | "end") => boolean;
 }
 
-interface Editor {
-  readonly place: GridPlace;
-  readonly text: string;
-  readonly problem: string | null;
-}
-
 /** Rows of exact values, virtualised both ways: one cell has the keyboard, a rectangle of cells is chosen. */
 export function ValueGrid(props: ValueGridProps) {
   const { columns, count, rowAt, onEnd, onStart } = props;
   const gridId = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [selection, setSelection] = useState<GridSelection>(TOP_LEFT);
-  const [editor, setEditor] = useState<Editor | null>(null);
+  const [editor, setEditor] = useState<OpenEditor | null>(null);
   const [menuAt, setMenuAt] = useState<{ readonly x: number; readonly y: number } | null>(null);
   const numberPx = 28 + String(Math.max(props.numberAt?.(count - 1) ?? count, 100)).length * 7;
   const { widths, numeric, resize, fit } = useWidths(columns, count, rowAt, props.filled ?? 0);
@@ -145,7 +139,7 @@ export function ValueGrid(props: ValueGridProps) {
     setSelection(next);
     const place = clampPlace(next.focus, size);
     revealRow(scroller.current, place.row);
-    revealColumn(scroller.current, cells, place.column, widths, numberPx);
+    revealColumn(scroller.current, place.column, widths, numberPx);
   };
   const revealed = useRef(reveal?.id ?? 0);
   useEffect(() => {
@@ -184,7 +178,7 @@ export function ValueGrid(props: ValueGridProps) {
   const onMouseDown = (event: MouseEvent) => {
     const place = placeAt(event);
     if (!place || event.button === 1) return;
-    if (event.button === 2 && range && isIn(range, place)) return;
+    if (event.button === 2 && range && isInside(range, place.row, place.column < 0 ? range.left : place.column)) return;
     if (place.column < 0) setSelection(wholeRows(place.row, event.shiftKey ? selection.anchor.row : place.row, size));
     else setSelection({ anchor: event.shiftKey ? selection.anchor : place, focus: place });
   };
@@ -202,12 +196,12 @@ export function ValueGrid(props: ValueGridProps) {
         aria-activedescendant={range ? `${gridId}-${focus.row}-${focus.column}` : undefined}
         onKeyDown={onKeyDown}
         onMouseDown={onMouseDown}
+        // oxlint-disable-next-line jsx-a11y/mouse-events-have-key-events -- with Shift, the keys choose a rectangle too
         onMouseOver={(event) => {
           const place = event.buttons === 1 ? placeAt(event) : null;
           if (place && !editor)
             setSelection({ ...selection, focus: place.column < 0 ? { row: place.row, column: columns.length - 1 } : place });
         }}
-        onFocus={() => undefined}
         onDoubleClick={(event) => {
           const place = placeAt(event);
           if (place && place.column >= 0) open(place);
@@ -234,6 +228,7 @@ export function ValueGrid(props: ValueGridProps) {
               key={item.key}
               gridId={gridId}
               grid={props}
+              numeric={numeric}
               index={item.index}
               top={item.start + HEAD_PX}
               items={cells.getVirtualItems()}
@@ -266,10 +261,6 @@ export function ValueGrid(props: ValueGridProps) {
 
 function menuOf(entries: readonly MenuEntry[]): readonly MenuEntry[] {
   return entries.length === 0 ? [] : [...entries, { kind: "separator", id: "acts" }];
-}
-
-function isIn(range: GridRange, { row, column }: GridPlace): boolean {
-  return row >= range.top && row <= range.bottom && (column < 0 || (column >= range.left && column <= range.right));
 }
 
 /** A column of -1 is the row's number. */
@@ -335,23 +326,11 @@ function revealRow(scroller: HTMLDivElement | null, row: number): void {
 }
 
 /** The row's number covers the left edge: a column is revealed beside it. */
-function revealColumn(
-  scroller: HTMLDivElement | null,
-  cells: Virtualizer<HTMLDivElement, Element>,
-  column: number,
-  widths: readonly number[],
-  numberPx: number,
-): void {
+function revealColumn(scroller: HTMLDivElement | null, column: number, widths: readonly number[], numberPx: number): void {
   if (!scroller) return;
-  const start = cells.getOffsetForIndex(column, "start")?.[0] === undefined ? 0 : sumTo(widths, column);
+  const start = widths.slice(0, column).reduce((sum, width) => sum + width, 0);
   const end = start + (widths[column] ?? 0);
   const shown = scroller.clientWidth - numberPx;
   if (start < scroller.scrollLeft) scroller.scrollLeft = start;
   else if (end > scroller.scrollLeft + shown) scroller.scrollLeft = Math.min(start, end - shown);
-}
-
-function sumTo(widths: readonly number[], end: number): number {
-  let sum = 0;
-  for (let index = 0; index < end; index += 1) sum += widths[index] ?? 0;
-  return sum;
 }

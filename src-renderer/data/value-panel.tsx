@@ -1,4 +1,4 @@
-import { isCut } from "#shared/sql-literal.ts";
+import { isBlob, isCut } from "#shared/sql-literal.ts";
 import { ClipboardCopy, Download, Pencil, X } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { formatBytes } from "#shared/units.ts";
@@ -7,14 +7,14 @@ import { toErrorView } from "../api/api-error.ts";
 import { useApi } from "../api/queries.ts";
 import { IconButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
-import { saveFile } from "../ui/save-file.ts";
+import { fileNameOf, saveFile } from "../ui/save-file.ts";
 import { Segmented } from "../ui/segmented.tsx";
 import { showError, showToast } from "../ui/toasts.ts";
 import { typeName, valueBytes } from "../ui/value-text.ts";
 import { plainText } from "./copy-values.ts";
 import { ValueEditor } from "./value-editor.tsx";
 import { HexView, ImageView, JsonView, TextView } from "./value-views.tsx";
-import { bytesOfHex, imageType, readBytes, readWholeValue, type ValuePlace } from "./whole-value.ts";
+import { bytesOf, imageType, readBytes, readWholeValue, type ValuePlace } from "./whole-value.ts";
 
 export interface ShownValue {
   readonly column: string;
@@ -102,15 +102,16 @@ export function ValuePanel(props: {
 }
 
 function Shown({ shown, view }: { readonly shown: ShownValue; readonly view: View }): ReactNode {
-  if (shown.value === null) return <Box>{<i className="font-sans text-ink-3">{shown.absent ?? "NULL"}</i>}</Box>;
+  if (shown.value === null)
+    return (
+      <div className="min-h-0 flex-1 overflow-auto rounded-md border border-line bg-canvas px-2 py-1 font-mono text-xs">
+        <i className="font-sans text-ink-3">{shown.absent ?? "NULL"}</i>
+      </div>
+    );
   if (view === "image") return <ImageView shown={shown} />;
   if (view === "hex") return <HexView shown={shown} />;
   if (view === "json") return <JsonView shown={shown} />;
   return <TextView shown={shown} />;
-}
-
-function Box({ children }: { readonly children: ReactNode }) {
-  return <div className="min-h-0 flex-1 overflow-auto rounded-md border border-line bg-canvas px-2 py-1 font-mono text-xs">{children}</div>;
 }
 
 function viewsOf(value: DataValue): readonly View[] {
@@ -143,8 +144,8 @@ function ValueActs({ shown }: { readonly shown: ShownValue }) {
     const stop = new AbortController();
     setSaving(stop);
     try {
-      const bytes = isPart && at ? (await readBytes(api, at, SAVE_BYTES_MAX, undefined, stop.signal)).bytes : bytesOf(value);
-      const name = `${shown.column.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_") || "value"}.${fileEnding(value)}`;
+      const bytes = isPart && at ? (await readBytes(api, at, SAVE_BYTES_MAX, stop.signal)).bytes : bytesOf(value);
+      const name = `${fileNameOf(shown.column, "value")}.${fileEnding(value)}`;
       saveFile(name, new Blob([bytes]));
       showToast({ text: `Saved ${name}, ${formatBytes(bytes.length)}`, tone: "plain" });
     } catch (error) {
@@ -172,13 +173,6 @@ function ValueActs({ shown }: { readonly shown: ShownValue }) {
   );
 }
 
-function bytesOf(value: DataValue): Uint8Array<ArrayBuffer> {
-  if (typeof value === "object" && value !== null && "blob" in value) return bytesOfHex(value.blob);
-  if (typeof value === "object" && value !== null && "invalidText" in value) return bytesOfHex(value.invalidText);
-  return new TextEncoder().encode(plainText(value));
-}
-
 function fileEnding(value: DataValue): string {
-  if (typeof value === "object" && value !== null && "blob" in value) return imageType(value.blob)?.replace("image/", "") ?? "bin";
-  return "txt";
+  return isBlob(value) ? (imageType(value.blob)?.replace("image/", "") ?? "bin") : "txt";
 }

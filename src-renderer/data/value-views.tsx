@@ -1,4 +1,4 @@
-import { isCut } from "#shared/sql-literal.ts";
+import { isBlob, isCut } from "#shared/sql-literal.ts";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { formatBytes } from "#shared/units.ts";
@@ -7,9 +7,10 @@ import { toErrorView } from "../api/api-error.ts";
 import { useApi } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
 import { ErrorPanel, Skeleton } from "../ui/states.tsx";
+import { valueBytes } from "../ui/value-text.ts";
 import { plainText } from "./copy-values.ts";
 import type { ShownValue } from "./value-panel.tsx";
-import { EDGE_BYTES, bytesOfHex, decodePart, hexLines, imageType, readBytes, readSlice, readWholeValue } from "./whole-value.ts";
+import { EDGE_BYTES, bytesOf, bytesOfHex, decodePart, hexLines, imageType, readBytes, readSlice, readWholeValue } from "./whole-value.ts";
 
 /** Bytes of one part of a long value. */
 const PART_BYTES = 64 * 1024;
@@ -73,10 +74,6 @@ function Pager(props: { readonly offset: number; readonly of: number; readonly o
   );
 }
 
-function wholeBytes(value: DataValue): number {
-  return typeof value === "object" && value !== null && "bytes" in value ? value.bytes : 0;
-}
-
 /** Shows a long value part by part; without a key only its beginning is here. */
 function Parts({
   shown,
@@ -85,20 +82,21 @@ function Parts({
 }: ViewProps & { readonly label: string; readonly children: (bytes: Uint8Array, offset: number, encoding: string) => ReactNode }) {
   const [offset, setOffset] = useState(0);
   const part = usePart(shown, offset);
+  const size = valueBytes(shown.value) ?? 0;
   if (shown.at === null)
     return (
       <Box
         label={label}
         foot={
           <p className="flex-none border-t border-line bg-surface px-2 py-1 text-2xs text-warn">
-            Only the beginning of {formatBytes(wholeBytes(shown.value))} is here: the row has no key by which the rest could be asked for.
+            Only the beginning of {formatBytes(size)} is here: the row has no key by which the rest could be asked for.
           </p>
         }
       >
-        {children(beginningOf(shown.value), 0, "utf-8")}
+        {children(bytesOf(shown.value), 0, "utf-8")}
       </Box>
     );
-  const foot = <Pager offset={offset} of={wholeBytes(shown.value)} onGo={setOffset} />;
+  const foot = <Pager offset={offset} of={size} onGo={setOffset} />;
   return (
     <Box label={label} foot={foot}>
       {part.error ? <ErrorPanel bare error={toErrorView(part.error)} onRetry={() => void part.refetch()} /> : null}
@@ -108,14 +106,8 @@ function Parts({
   );
 }
 
-function beginningOf(value: DataValue): Uint8Array {
-  if (typeof value === "object" && value !== null && "blob" in value) return bytesOfHex(value.blob);
-  if (typeof value === "object" && value !== null && "invalidText" in value) return bytesOfHex(value.invalidText);
-  return new TextEncoder().encode(plainText(value));
-}
-
 function isBytes(value: DataValue): boolean {
-  return typeof value === "object" && value !== null && ("blob" in value || "invalidText" in value);
+  return isBlob(value) || (typeof value === "object" && value !== null && "invalidText" in value);
 }
 
 /** Bytes as text are read as UTF-8, with a sign for what is none. */
@@ -127,7 +119,7 @@ export function TextView({ shown }: ViewProps) {
         {(bytes, offset, encoding) => decodePart(bytes, PART_BYTES, offset === 0, encoding)}
       </Parts>
     );
-  return <Box label="Text">{isBytes(value) ? new TextDecoder().decode(beginningOf(value)) : plainText(value)}</Box>;
+  return <Box label="Text">{isBytes(value) ? new TextDecoder().decode(bytesOf(value)) : plainText(value)}</Box>;
 }
 
 export function HexView({ shown }: ViewProps) {
@@ -139,7 +131,7 @@ export function HexView({ shown }: ViewProps) {
     );
   return (
     <Box label="Bytes">
-      <HexTable bytes={beginningOf(shown.value)} offset={0} />
+      <HexTable bytes={bytesOf(shown.value)} offset={0} />
     </Box>
   );
 }
@@ -157,11 +149,11 @@ function HexTable({ bytes, offset }: { readonly bytes: Uint8Array; readonly offs
 }
 
 /** Reads the whole of a value when it has not all of it. */
-function useWhole(shown: ShownValue, bytesMax: number) {
+export function useWhole(shown: ShownValue, bytesMax: number) {
   const api = useApi();
   const { at, value } = shown;
   return useQuery({
-    queryKey: ["whole value", at, value],
+    queryKey: ["whole value", at, value, bytesMax],
     gcTime: 0,
     queryFn: async (): Promise<DataValue> => (isCut(value) && at !== null ? readWholeValue(api, at, bytesMax) : value),
   });
@@ -175,7 +167,7 @@ export function JsonView({ shown }: ViewProps) {
 }
 
 /** Indented without being read as numbers: what is written stays as it is. Null for what is no JSON. */
-export function prettyJson(text: string): string | null {
+function prettyJson(text: string): string | null {
   try {
     JSON.parse(text);
   } catch {
@@ -206,9 +198,9 @@ export function ImageView({ shown }: ViewProps) {
     queryKey: ["image", at, value],
     gcTime: 0,
     queryFn: async () => {
-      const bytes = isCut(value) && at !== null ? (await readBytes(api, at, IMAGE_BYTES_MAX)).bytes : beginningOf(value);
+      const bytes = isCut(value) && at !== null ? (await readBytes(api, at, IMAGE_BYTES_MAX)).bytes : bytesOf(value);
       return {
-        url: dataUrl(bytes, typeof value === "object" && value !== null && "blob" in value ? imageType(value.blob) : null),
+        url: dataUrl(bytes, isBlob(value) ? imageType(value.blob) : null),
         bytes: bytes.length,
       };
     },

@@ -1,7 +1,9 @@
 /** Long values: slices of their bytes by the key of their row, and what can be made of the bytes. */
+import { isBlob } from "#shared/sql-literal.ts";
 import { LIMITS } from "#shared/limits.ts";
 import type { DataValue, DataValueView } from "#shared/query-views.ts";
 import type { Api } from "../api/api.ts";
+import { plainText } from "./copy-values.ts";
 import { placeInput, type DataPlace } from "./data-session.ts";
 
 export interface ValuePlace {
@@ -15,12 +17,11 @@ export function readSlice(api: Api, { place, table, key, column }: ValuePlace, o
   return api.request("data.value", { ...placeInput(place), table, key: [...key], column, offset, limit });
 }
 
-/** Throws a RangeError for a value that is too large to be held here, and `ApiError`. `onBytes`: how many are here. */
+/** Throws a RangeError for a value that is too large to be held here, and `ApiError`. */
 export async function readBytes(
   api: Api,
   value: ValuePlace,
   bytesMax: number,
-  onBytes: (bytes: number, of: number) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly view: DataValueView }> {
   const first = await readSlice(api, value, 0, LIMITS.dataSliceBytesMax);
@@ -29,7 +30,6 @@ export async function readBytes(
   let filled = put(whole, 0, first.slice);
   while (filled < whole.length) {
     signal?.throwIfAborted();
-    onBytes(filled, whole.length);
     // oxlint-disable-next-line no-await-in-loop -- one slice after the other
     const next = await readSlice(api, value, filled, LIMITS.dataSliceBytesMax);
     const end = put(whole, filled, next.slice);
@@ -51,7 +51,14 @@ export function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export function hexOfBytes(bytes: Uint8Array): string {
+/** Bytes of a value, as far as it is here; texts as UTF-8. */
+export function bytesOf(value: DataValue): Uint8Array<ArrayBuffer> {
+  if (isBlob(value)) return bytesOfHex(value.blob);
+  if (typeof value === "object" && value !== null && "invalidText" in value) return bytesOfHex(value.invalidText);
+  return new TextEncoder().encode(plainText(value));
+}
+
+function hexOfBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -11,6 +11,7 @@ import { formatCount, formatElapsed, formatPlural } from "../ui/format.ts";
 import { RunningJob } from "../ui/running-job.tsx";
 import { Segmented } from "../ui/segmented.tsx";
 import { EmptyState, ErrorPanel } from "../ui/states.tsx";
+import { useEscape } from "../ui/use-escape.ts";
 import {
   chooseSide,
   compareAgain,
@@ -38,7 +39,11 @@ export function DiffScreen() {
   const error = useDiff((session) => session.error);
   const view = useDiff((session) => session.view);
   const tab = useDiff((session) => session.tab);
-  useEscape();
+  // The partial result stays and says so.
+  useEscape(() => {
+    stopCounting();
+    void stopOpening(api);
+  });
   useFirstPair();
   return (
     <section aria-label="Diff" className="flex min-h-0 min-w-0 flex-1 flex-col bg-canvas">
@@ -76,20 +81,6 @@ export function DiffScreen() {
       ) : null}
     </section>
   );
-}
-
-/** Esc stops what is under way; the partial result stays and says so. */
-function useEscape(): void {
-  const api = useApi();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("[role=dialog],[role=menu]")) return;
-      stopCounting();
-      void stopOpening(api);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [api]);
 }
 
 /** A screen that is opened without a pair shows what the branch in focus changed. */

@@ -1,12 +1,12 @@
 import { ChevronsUpDown, FileText } from "lucide-react";
 import { useState } from "react";
-import { Popover as Radix } from "radix-ui";
 import { formatBytes } from "#shared/units.ts";
 import type { DiffSideInput, DiffSideView } from "#shared/diff-views.ts";
 import type { BranchView } from "#shared/views.ts";
 import { BranchMark, StateChoices, type CurrentState } from "../branches/state-choices.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
+import { Popover } from "../ui/popover.tsx";
 import { sideName, sidePlace, sideText } from "./side-text.ts";
 
 interface SidePickerProps {
@@ -19,10 +19,11 @@ interface SidePickerProps {
 
 /** One side of a comparison: says what it is, and lets another be chosen: any state of any branch, or a file. */
 export function SidePicker({ label, database, side, view, onChoose }: SidePickerProps) {
-  const [open, setOpen] = useState(false);
   return (
-    <Radix.Root open={open} onOpenChange={setOpen}>
-      <Radix.Trigger asChild>
+    <Popover
+      label={label}
+      className="w-160 p-3"
+      trigger={
         <button
           type="button"
           aria-label={`${label}: ${side ? sideText(side) : "not chosen"}`}
@@ -43,26 +44,19 @@ export function SidePicker({ label, database, side, view, onChoose }: SidePicker
           </span>
           <ChevronsUpDown size={14} aria-hidden className="shrink-0 text-ink-3" />
         </button>
-      </Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          aria-label={label}
-          align="start"
-          sideOffset={6}
-          collisionPadding={8}
-          className="float z-50 w-160 max-w-[calc(100vw-32px)] p-3"
-        >
-          <Choices
-            database={database}
-            side={side}
-            onChoose={(chosen) => {
-              setOpen(false);
-              onChoose(chosen);
-            }}
-          />
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+      }
+    >
+      {(close) => (
+        <Choices
+          database={database}
+          side={side}
+          onChoose={(chosen) => {
+            close();
+            onChoose(chosen);
+          }}
+        />
+      )}
+    </Popover>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { RequestInput } from "#shared/contract.ts";
-import type { StoreView } from "#shared/views.ts";
+import type { DatabaseView, StoreView } from "#shared/views.ts";
 import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { resetChangeCounts } from "../api/change-counts.ts";
@@ -33,10 +33,12 @@ async function showStore(api: Api): Promise<void> {
 }
 
 /** `preferred` when it exists, else the first by name; null in an empty store. */
+function pickDatabase(databases: readonly DatabaseView[], preferred: string | null): string | null {
+  return (databases.find((database) => database.name === preferred) ?? databases[0])?.name ?? null;
+}
+
 export async function chooseDatabase(api: Api, preferred: string | null): Promise<void> {
-  const databases = await api.request("database.list", {});
-  const chosen = databases.find((database) => database.name === preferred) ?? databases[0];
-  selectDatabase(chosen?.name ?? null);
+  selectDatabase(pickDatabase(await api.request("database.list", {}), preferred));
 }
 
 /** Closes the store; the first-run screen follows. */
@@ -51,10 +53,6 @@ export async function leaveStore(api: Api): Promise<void> {
 }
 
 /** A store that moved on without the chosen database (dropped, renamed elsewhere) shows another. */
-export async function keepDatabaseChosen(api: Api): Promise<void> {
-  const { database, hello } = appState.get();
-  if (!hello?.store) return;
-  const databases = await api.request("database.list", {});
-  if (databases.some((each) => each.name === database)) return;
-  selectDatabase(databases[0]?.name ?? null);
+export function keepDatabaseChosen(databases: readonly DatabaseView[]): void {
+  selectDatabase(pickDatabase(databases, appState.get().database));
 }

@@ -13,7 +13,7 @@ import {
   Trash2,
   type LucideIcon,
 } from "lucide-react";
-import type { ReactNode } from "react";
+import { useEffect, type ReactNode } from "react";
 import type { DatabaseView } from "#shared/views.ts";
 import { useRequest } from "../api/queries.ts";
 import { openImport, selectDatabase, showScreen, useAppState, type ScreenName } from "../app-state.ts";
@@ -23,6 +23,7 @@ import { cx } from "../ui/cx.ts";
 import { formatCount, formatPlural } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
+import { keepDatabaseChosen } from "./enter-store.ts";
 
 /** Under 1360 px the rail shows icons only: then the tooltip is the label. */
 function NavItem(props: {
@@ -103,8 +104,12 @@ const SCREENS: readonly { readonly name: ScreenName; readonly label: string; rea
 export function Rail() {
   const screen = useAppState((state) => state.screen);
   const database = useAppState((state) => state.database);
-  const databases = useRequest("database.list", {}).data ?? [];
+  const listed = useRequest("database.list", {}).data;
+  const databases = listed ?? [];
   const trashed = useRequest("store.status", {}).data?.trashed ?? 0;
+  useEffect(() => {
+    if (listed) keepDatabaseChosen(listed);
+  }, [listed]);
   const item = (name: ScreenName, label: string, icon: LucideIcon, aside?: ReactNode) => (
     <NavItem
       key={name}

@@ -19,7 +19,7 @@ export function formatShort(count: number): string {
 }
 
 /** Nothing differs, as far as could be compared. */
-export function isUnchanged(counts: ChangeCountsView): boolean {
+function isUnchanged(counts: ChangeCountsView): boolean {
   return counts.inserted + counts.deleted + counts.updated + counts.schemaChanges === 0 && counts.problem === null;
 }
 
@@ -29,7 +29,7 @@ function rowsText(rows: Rows): string {
 }
 
 /** In words, for those who cannot see the colours: rows, then the schema. */
-export function changesInWords(counts: ChangeCountsView): string {
+function changesInWords(counts: ChangeCountsView): string {
   const schema = counts.schemaChanges > 0 ? [formatPlural(counts.schemaChanges, "schema change")] : [];
   return [rowsText(counts), ...schema].filter((part) => part !== "").join(", ") || "no changes";
 }
@@ -45,7 +45,7 @@ export function changesByTable(counts: ChangeCountsView): string {
 }
 
 /** A sign and a short number. The sign is always printed: colour is never the only one. */
-export function Signed(props: { readonly sign: string; readonly value: number; readonly className: string; readonly whole?: boolean }) {
+function Signed(props: { readonly sign: string; readonly value: number; readonly className: string; readonly whole?: boolean }) {
   const { sign, value, className, whole = false } = props;
   return (
     <span className={cx("tabular-nums", className)}>
@@ -56,7 +56,7 @@ export function Signed(props: { readonly sign: string; readonly value: number; r
 }
 
 /** Only the signs that count, one behind the other. */
-export function RowSigns({ rows }: { readonly rows: Rows }) {
+function RowSigns({ rows }: { readonly rows: Rows }) {
   return SIGNS.map(({ part, sign, className }) =>
     rows[part] > 0 ? <Signed key={part} sign={sign} value={rows[part]} className={className} /> : null,
   );

@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from "#shared/units.ts";
+import { formatBytes } from "#shared/units.ts";
 import { cx } from "./cx.ts";
 import { formatAge, formatCount, formatCountdown, formatIso } from "./format.ts";
 import { readClock, useNow } from "./now.ts";
@@ -32,14 +32,6 @@ export function Bytes({ value, className }: { readonly value: number; readonly c
   return (
     <span title={`${formatCount(value)} bytes`} className={cx("tabular-nums", className)}>
       {formatBytes(value)}
-    </span>
-  );
-}
-
-export function Duration({ ms, className }: { readonly ms: number; readonly className?: string }) {
-  return (
-    <span title={`${formatCount(ms)} ms`} className={cx("tabular-nums", className)}>
-      {formatDuration(ms)}
     </span>
   );
 }

@@ -10,7 +10,7 @@ import { databaseOf, figuresOf, groupRows, holdsSeveralDatabases, keysOfLine, na
 const TILES_MAX = 120;
 const GAP_PX = 2;
 
-export interface Tile {
+interface Tile {
   readonly key: string;
   readonly label: string;
   /** A third line where there is room. */

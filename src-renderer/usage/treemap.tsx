@@ -4,9 +4,9 @@ import { formatBytes } from "#shared/units.ts";
 import { folderOf } from "../branches/rows.ts";
 import { cx } from "../ui/cx.ts";
 import { formatCount } from "../ui/format.ts";
+import { useSize } from "../ui/use-size.ts";
 import { listTiles, placeTiles, type PlacedTile } from "./treemap-model.ts";
 import { changeUsage, toggleSelected, useUsage } from "./usage-state.ts";
-import { useSize } from "./use-size.ts";
 
 /** Text needs this much room; a smaller rectangle says what it is when the mouse is on it. */
 const LABEL = { width: 44, height: 22 };

@@ -1,14 +1,13 @@
-/** What the Usage screen does to branches: to the trash, with one progress and one Undo, and from there for good. */
+/** What the Usage screen does to branches: to the trash, with one progress and one Undo. */
 import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { performMany } from "../api/perform.ts";
 import { formatPlural } from "../ui/format.ts";
 import { showError } from "../ui/toasts.ts";
-import { changeUsage, NONE, usageKey, usageState, type TrashedBranch } from "./usage-state.ts";
-import type { BranchName } from "./use-freed.ts";
+import { changeUsage, NONE, usageKey, usageState, type BranchName, type TrashedBranch } from "./usage-state.ts";
 
 /** "attempt-1", "5 branches". */
-export function nameBranches(branches: readonly { readonly branch: string }[]): string {
+export function nameBranches(branches: readonly BranchName[]): string {
   const [only] = branches;
   return branches.length === 1 && only ? only.branch : formatPlural(branches.length, "branch", "branches");
 }
@@ -25,8 +24,7 @@ export async function moveToTrash(api: Api, branches: readonly BranchName[], pre
       api,
       "branch.destroy",
       branches.map(({ database, branch }) => ({ database, branch })),
-      (count) =>
-        `Moved ${count === 1 && branches.length === 1 ? nameBranches(branches) : formatPlural(count, "branch", "branches")} to the Trash`,
+      (count) => `Moved ${count === branches.length ? nameBranches(branches) : formatPlural(count, "branch", "branches")} to the Trash`,
       {
         signal: stopper.signal,
         onProgress: (done) => {

@@ -1,5 +1,4 @@
 import { Bookmark, Check, ChevronDown, ChevronRight, Lock, Minus } from "lucide-react";
-import type { ReactNode } from "react";
 import type { CheckpointUsageRow } from "#shared/usage-views.ts";
 import { laneColor } from "../branches/hues.ts";
 import { folderOf } from "../branches/rows.ts";
@@ -7,7 +6,18 @@ import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
 import { Bytes } from "../ui/figures.tsx";
 import { formatCount } from "../ui/format.ts";
-import { describeSharedWith, figuresOf, nameOf, type Entry, type LineFigures, type NoteLine, type UsageLine } from "./usage-rows.ts";
+import { Cell } from "../ui/row-grid.tsx";
+import {
+  databaseOf,
+  describeSharedWith,
+  figuresOf,
+  isEntry,
+  nameOf,
+  type Entry,
+  type LineFigures,
+  type NoteLine,
+  type UsageLine,
+} from "./usage-rows.ts";
 
 export type Ticked = "all" | "some" | "none";
 
@@ -50,14 +60,6 @@ function ShareBar({ figures }: { readonly figures: LineFigures }) {
   );
 }
 
-function Cell({ className, title, children }: { readonly className?: string; readonly title?: string; readonly children?: ReactNode }) {
-  return (
-    <div role="gridcell" title={title} className={cx("name-cut text-xs", className)}>
-      {children}
-    </div>
-  );
-}
-
 interface NameProps {
   readonly line: UsageLine;
   readonly withDatabase: boolean;
@@ -85,7 +87,7 @@ export function NameCell({ line, withDatabase, onToggle }: NameProps) {
           <Chevron size={14} aria-hidden />
         </button>
       ) : null}
-      {line.kind === "branch" || line.kind === "bundle" || line.kind === "folder" ? (
+      {isEntry(line) ? (
         <EntryName entry={line} withDatabase={withDatabase} />
       ) : line.kind === "checkpoint" ? (
         <>
@@ -112,17 +114,16 @@ function CutName({ name }: { readonly name: string }) {
 }
 
 function EntryName({ entry, withDatabase }: { readonly entry: Entry; readonly withDatabase: boolean }) {
-  const isGroup = entry.kind !== "branch";
-  const database = entry.kind === "branch" ? entry.row.database : entry.database;
   return (
     <>
       <Glyph entry={entry} />
       <CutName name={entry.kind === "bundle" ? `${entry.prefix}*` : nameOf(entry)} />
-      {isGroup ? <span className="flex-none text-ink-3 tabular-nums">× {formatCount(entry.members.length)}</span> : null}
-      {entry.kind === "branch" && entry.row.isProtected ? (
+      {entry.kind !== "branch" ? (
+        <span className="flex-none text-ink-3 tabular-nums">× {formatCount(entry.members.length)}</span>
+      ) : entry.row.isProtected ? (
         <Lock size={12} role="img" aria-label="protected" className="flex-none text-ink-3" />
       ) : null}
-      {withDatabase ? <span className="flex-none text-xs text-ink-3">{database}</span> : null}
+      {withDatabase ? <span className="flex-none text-xs text-ink-3">{databaseOf(entry)}</span> : null}
     </>
   );
 }

@@ -10,22 +10,18 @@ import { usageKey } from "./usage-state.ts";
 const REFRESHED_MAX = 16;
 
 export interface CheckpointCosts {
-  /** The measurement that they belong to. */
-  readonly measuredAt: number;
   readonly checkpoints: readonly CheckpointUsageRow[];
   readonly error: ErrorView | null;
 }
 
-interface CheckpointState {
-  readonly costs: ReadonlyMap<string, CheckpointCosts>;
-}
-
-const checkpointState = createStore<CheckpointState>({ costs: new Map() });
+/** By key of the branch. */
+const checkpointCosts = createStore<ReadonlyMap<string, CheckpointCosts>>(new Map());
 let generation = 0;
+/** For which measurement each branch was asked for last. */
 const asked = new Map<string, number>();
 
 export function useCheckpoints(): ReadonlyMap<string, CheckpointCosts> {
-  return useStore(checkpointState, (state) => state.costs);
+  return useStore(checkpointCosts, (costs) => costs);
 }
 
 /** Asks for those of `rows` whose figures are older than `measuredAt`, one after the other. */
@@ -45,13 +41,10 @@ export async function loadCheckpoints(api: Api, rows: readonly UsageRow[], measu
       error = toErrorView(thrown);
     }
     if (mine !== generation) return;
-    checkpointState.set(({ costs }) => ({
-      costs: new Map(costs).set(usageKey(row), {
-        measuredAt,
-        checkpoints: answer?.checkpoints ?? costs.get(usageKey(row))?.checkpoints ?? [],
-        error,
-      }),
-    }));
+    checkpointCosts.set((costs) => {
+      const checkpoints = answer?.checkpoints ?? costs.get(usageKey(row))?.checkpoints ?? [];
+      return new Map(costs).set(usageKey(row), { checkpoints, error });
+    });
   }
 }
 
@@ -64,5 +57,5 @@ export function retryCheckpoints(api: Api, row: UsageRow, measuredAt: number): v
 export function resetCheckpoints(): void {
   generation += 1;
   asked.clear();
-  checkpointState.set({ costs: new Map() });
+  checkpointCosts.set(new Map());
 }

@@ -6,14 +6,19 @@ import { IconButton } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.ts";
 import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
 import { Menu } from "../ui/menu.tsx";
-import { saveFile } from "../ui/save-file.ts";
-import { toTsv, type TextColumn } from "../ui/table-text.ts";
-import { showToast } from "../ui/toasts.ts";
+import { saveText } from "../ui/save-file.ts";
+import { toTsv } from "../ui/table-text.ts";
 import { describeCount, PARTS } from "./usage-parts.ts";
 import { sortRows } from "./usage-rows.ts";
-import type { UsageSort } from "./usage-state.ts";
+import { useUsage } from "./usage-state.ts";
 
-const COLUMNS: readonly (TextColumn<UsageRow> & { readonly isBytes?: boolean })[] = [
+interface Column {
+  readonly title: string;
+  readonly value: (row: UsageRow) => string | number | null;
+  readonly isBytes?: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
   { title: "database", value: (row) => row.database },
   { title: "branch", value: (row) => row.branch },
   { title: "protected", value: (row) => (row.isProtected ? "yes" : "no") },
@@ -27,12 +32,8 @@ const COLUMNS: readonly (TextColumn<UsageRow> & { readonly isBytes?: boolean })[
 
 /** A line a branch, exact bytes. */
 export function toCsv(rows: readonly UsageRow[]): string {
-  const lines = rows.map((row) => csvLine(COLUMNS.map((column) => toText(column.value(row)))));
+  const lines = rows.map((row) => csvLine(COLUMNS.map((column) => column.value(row))));
   return csvLine(COLUMNS.map((column) => column.title)) + lines.join("");
-}
-
-function toText(value: string | number | boolean | null): string | number | null {
-  return typeof value === "boolean" ? String(value) : value;
 }
 
 function physical(bytes: number | null): string {
@@ -45,7 +46,7 @@ export function toMarkdown(view: UsageView, rows: readonly UsageRow[]): string {
     markdownRow([PARTS[part.name].long, describeCount(part), formatBytes(part.storedBytes), physical(part.physicalBytes)]),
   );
   const branches = rows.map((row) =>
-    markdownRow(COLUMNS.map((column) => (column.isBytes ? formatBytes(Number(column.value(row))) : (toText(column.value(row)) ?? "–")))),
+    markdownRow(COLUMNS.map((column) => (column.isBytes ? formatBytes(Number(column.value(row))) : (column.value(row) ?? "–")))),
   );
   const isRight = COLUMNS.map((column) => column.isBytes === true || column.title === "and others");
   return [
@@ -63,15 +64,10 @@ export function toMarkdown(view: UsageView, rows: readonly UsageRow[]): string {
   ].join("");
 }
 
-function save(name: string, text: string, type: string): void {
-  saveFile(name, new Blob([text], { type: `${type};charset=utf-8` }));
-  showToast({ text: `Saved ${name}`, tone: "plain" });
-}
-
 /** The branches that the filter lets through, in the order of the table. */
-export function UsageExport(props: { readonly view: UsageView; readonly rows: readonly UsageRow[]; readonly sort: UsageSort }) {
-  const { view, rows } = props;
-  const listed = () => sortRows(rows, props.sort);
+export function UsageExport({ view, rows }: { readonly view: UsageView; readonly rows: readonly UsageRow[] }) {
+  const sort = useUsage((state) => state.sort);
+  const listed = () => sortRows(rows, sort);
   const what = formatPlural(rows.length, "branch", "branches");
   const name = `usage-${view.database ?? "store"}`;
   return (
@@ -79,13 +75,13 @@ export function UsageExport(props: { readonly view: UsageView; readonly rows: re
       label="Export"
       align="end"
       entries={[
-        { kind: "item", id: "csv", label: "Save as CSV", icon: Sheet, run: () => save(`${name}.csv`, toCsv(listed()), "text/csv") },
+        { kind: "item", id: "csv", label: "Save as CSV", icon: Sheet, run: () => saveText(`${name}.csv`, toCsv(listed()), "text/csv") },
         {
           kind: "item",
           id: "markdown",
           label: "Save as Markdown",
           icon: FileText,
-          run: () => save(`${name}.md`, toMarkdown(view, listed()), "text/markdown"),
+          run: () => saveText(`${name}.md`, toMarkdown(view, listed()), "text/markdown"),
         },
         { kind: "separator", id: "line" },
         {

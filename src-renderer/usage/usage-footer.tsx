@@ -9,7 +9,7 @@ import { Bytes } from "../ui/figures.tsx";
 import { formatCount, formatIso, formatPlural } from "../ui/format.ts";
 import { readClock } from "../ui/now.ts";
 import { ErrorPanel } from "../ui/states.tsx";
-import { PurgeDialog } from "./purge-dialog.tsx";
+import { PurgeDialog } from "./gc-dialogs.tsx";
 import { moveToTrash, nameBranches } from "./usage-acts.ts";
 import { changeUsage, NONE, useUsage, type PurgeOffer } from "./usage-state.ts";
 import type { Freed } from "./use-freed.ts";

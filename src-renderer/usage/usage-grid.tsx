@@ -124,7 +124,7 @@ const Line = memo(function Line(props: LineProps) {
       onDoubleClick={() => line.expandable && actions.onToggle(line)}
       className={cx(
         GRID,
-        "group absolute inset-x-0 h-row border-b border-line/60 outline-none contain-strict select-none",
+        "group absolute inset-x-0 h-row text-xs border-b border-line/60 outline-none contain-strict select-none",
         selected ? (props.gridFocused ? "bg-selected shadow-[inset_2px_0_0_var(--accent)]" : "bg-selected-quiet") : "hover:bg-hover",
         !isEntry(line) && "bg-surface",
         props.focused && props.gridFocused && "row-focus",
@@ -159,7 +159,7 @@ const Line = memo(function Line(props: LineProps) {
   );
 });
 
-export interface UsageGridProps {
+interface UsageGridProps {
   readonly lines: readonly UsageLine[];
   /** Keys of all branches that are listed, also of those inside closed lines. */
   readonly keys: readonly string[];

@@ -10,7 +10,7 @@ import { RelativeTime } from "../ui/figures.tsx";
 import { formatCount } from "../ui/format.ts";
 import { useStartedJob } from "../ui/running-job.tsx";
 import { Segmented } from "../ui/segmented.tsx";
-import { CollectDialog } from "./purge-dialog.tsx";
+import { CollectDialog } from "./gc-dialogs.tsx";
 import { UsageExport } from "./usage-export.tsx";
 import { measure, useMeasure } from "./usage-measure.ts";
 import { changeUsage, useUsage } from "./usage-state.ts";
@@ -62,7 +62,6 @@ export function UsageHeader({
 }) {
   const database = useAppState((state) => state.database);
   const wanted = useUsage((state) => state.scope);
-  const sort = useUsage((state) => state.sort);
   const filter = useUsage((state) => state.filter);
   const trashed = useRequest("store.status", {}).data?.trashed ?? null;
   const [collecting, setCollecting] = useState(false);
@@ -104,7 +103,7 @@ export function UsageHeader({
             onChange={(value) => changeUsage({ scope: value })}
           />
         )}
-        {view ? <UsageExport view={view} rows={rows} sort={sort} /> : null}
+        {view ? <UsageExport view={view} rows={rows} /> : null}
         <Button icon={Trash2} onClick={() => showScreen("trash")}>
           Trash{trashed === null ? null : <b className="font-medium tabular-nums">{formatCount(trashed)}</b>}
         </Button>

@@ -4,6 +4,7 @@
  */
 import type { CheckpointUsageRow, UsageRow, UsageView } from "#shared/usage-views.ts";
 import { BUNDLE_MIN, bundlePrefix, folderOf } from "../branches/rows.ts";
+import { formatPlural } from "../ui/format.ts";
 import type { CheckpointCosts } from "./usage-checkpoints.ts";
 import { NONE, usageKey, type UsageColumn, type UsageSort } from "./usage-state.ts";
 
@@ -44,9 +45,8 @@ export type UsageLine = BranchLine | GroupLine | CheckpointLine | NoteLine;
 /** Lines that can be selected. */
 export type Entry = BranchLine | GroupLine;
 
-export interface LineOptions {
+interface LineOptions {
   readonly sort: UsageSort;
-  readonly filter: string;
   readonly expanded: ReadonlySet<string>;
   readonly checkpoints: ReadonlyMap<string, CheckpointCosts>;
 }
@@ -162,8 +162,7 @@ export function groupRows(rows: readonly UsageRow[], expanded: ReadonlySet<strin
 }
 
 /** `rows` are those that the filter lets through. */
-export function buildLines(rows: readonly UsageRow[], options: Omit<LineOptions, "filter">): readonly UsageLine[] {
-  const { sort, expanded, checkpoints } = options;
+export function buildLines(rows: readonly UsageRow[], { sort, expanded, checkpoints }: LineOptions): readonly UsageLine[] {
   const lines: UsageLine[] = [];
   const addBranch = (line: BranchLine) => {
     lines.push(line);
@@ -208,5 +207,5 @@ export function describeSharedWith(entry: Entry): string {
   }
   const { branch, others } = entry.row.sharedWith;
   if (branch === null) return "–";
-  return others > 0 ? `${branch}, ${others.toLocaleString()} ${others === 1 ? "other" : "others"}` : branch;
+  return others > 0 ? `${branch}, ${formatPlural(others, "other")}` : branch;
 }

@@ -67,13 +67,13 @@ export function UsageScreen() {
 
 function choose(view: UsageView, rows: readonly UsageRow[], selection: ReadonlySet<string>): Chosen {
   const chosen = selection.size === 0 ? [] : view.rows.filter((row) => selection.has(usageKey(row)));
-  const shown = new Set(chosen.length > 0 && rows.length < view.rows.length ? rows.map(usageKey) : []);
+  const shown = new Set(rows);
   // In an order of their own: another measurement sorts the rows anew.
   const going = chosen.filter((row) => !row.isProtected).toSorted((a, b) => (usageKey(a) < usageKey(b) ? -1 : 1));
   return {
     going,
     guarded: chosen.filter((row) => row.isProtected),
-    hidden: rows.length < view.rows.length ? chosen.filter((row) => !shown.has(usageKey(row))).length : 0,
+    hidden: chosen.filter((row) => !shown.has(row)).length,
   };
 }
 

@@ -9,10 +9,13 @@ export interface UsageSort {
   readonly descending: boolean;
 }
 
-/** A branch that was moved to the trash here, and can be purged at once. */
-export interface TrashedBranch {
+export interface BranchName {
   readonly database: string;
   readonly branch: string;
+}
+
+/** A branch that was moved to the trash here, and can be purged at once. */
+export interface TrashedBranch extends BranchName {
   /** In the trash. */
   readonly id: number;
 }
@@ -71,8 +74,8 @@ export function resetUsageState(): void {
 }
 
 /** "shop@try-split", as the command line writes it: neither name can hold an "@". */
-export function usageKey(row: Pick<UsageRow, "database" | "branch">): string {
-  return `${row.database}@${row.branch}`;
+export function usageKey({ database, branch }: BranchName): string {
+  return `${database}@${branch}`;
 }
 
 /** A name that comes back later is another branch: nobody selected that one. */

@@ -4,15 +4,10 @@ import type { FreedView } from "#shared/usage-views.ts";
 import type { Api } from "../api/api.ts";
 import { toErrorView } from "../api/api-error.ts";
 import { useApi } from "../api/queries.ts";
-import { usageKey } from "./usage-state.ts";
+import { usageKey, type BranchName } from "./usage-state.ts";
 
 /** While a selection is being made its steps share a question. */
 const SETTLE_MS = 120;
-
-export interface BranchName {
-  readonly database: string;
-  readonly branch: string;
-}
 
 export interface Freed {
   /** For exactly these branches; null while it is not known. */

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { BranchDetail, BranchView } from "#shared/views.ts";
-import { selectDatabase } from "../../../src-renderer/app-state.ts";
+import { appState, selectDatabase } from "../../../src-renderer/app-state.ts";
 import { resetBranchesView } from "../../../src-renderer/branches/branches-view.ts";
 import { fleet, plainBranch } from "../support/branch-samples.ts";
 import { FakeFailure, type FakeHandlers } from "../support/fake-api.ts";
 import { renderApp } from "../support/render-app.tsx";
-import { operationView } from "../support/views.ts";
+import { databaseView, operationView } from "../support/views.ts";
 
 beforeEach(resetBranchesView);
 
@@ -239,6 +239,21 @@ test("SHELL-7: the palette runs a command on the focused branch and finds branch
   await userEvent.keyboard("{Control>}k{/Control}");
   await userEvent.keyboard("set stat{Enter}");
   await expect.element(page.getByRole("dialog", { name: "Status of try-b" })).toBeVisible();
+});
+
+test("SHELL-11: when the chosen database is gone the first that is left is chosen, and the list is read once for that", async () => {
+  const left = databaseView({ name: "crm-eval", uid: "d2" });
+  let databases = [databaseView(), left];
+  const api = renderApp("branches", { ...hostOf(SMALL), "database.list": () => databases });
+  await expect.element(row(/^try-b/)).toBeVisible();
+  const chosen = appState.get().database;
+  const asked = () => api.inputsOf("database.list").length;
+  const before = asked();
+  databases = [left];
+  api.emit({ type: "store-changed", lastOperation: 2 });
+  await vi.waitFor(() => expect(appState.get().database).toBe("crm-eval"));
+  expect(chosen).toBe(databaseView().name);
+  expect(asked()).toBe(before + 1);
 });
 
 test("BRANCHES-11: another database starts with its main selected, wherever the focus was", async () => {

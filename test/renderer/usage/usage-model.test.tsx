@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listTiles, placeTiles } from "../../../src-renderer/usage/treemap-model.ts";
 import { chooseUnit, formatIn } from "../../../src-renderer/usage/reconcile-table.tsx";
-import { compareBytes } from "../../../src-renderer/usage/purge-dialog.tsx";
+import { compareBytes } from "../../../src-renderer/usage/gc-dialogs.tsx";
 import { toCsv, toMarkdown } from "../../../src-renderer/usage/usage-export.tsx";
 import { buildLines, filterRows, isEntry, keysBetween, nameOf, sortRows, type UsageLine } from "../../../src-renderer/usage/usage-rows.ts";
 import { NONE, type UsageSort } from "../../../src-renderer/usage/usage-state.ts";

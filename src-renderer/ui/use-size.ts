@@ -1,13 +1,13 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from "react";
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }
 
 const NOTHING: Size = { width: 0, height: 0 };
 
-/** Inner size of an element in CSS pixels, kept current; nothing before it was laid out. */
+/** Whole CSS pixels that an element takes, kept current; nothing before it was laid out. */
 export function useSize<T extends HTMLElement>(): readonly [RefObject<T | null>, Size] {
   const ref = useRef<T>(null);
   const [size, setSize] = useState(NOTHING);
@@ -15,7 +15,8 @@ export function useSize<T extends HTMLElement>(): readonly [RefObject<T | null>,
     const element = ref.current;
     if (!element) return;
     const read = () => {
-      const next = { width: element.clientWidth, height: element.clientHeight };
+      const box = element.getBoundingClientRect();
+      const next = { width: Math.floor(box.width), height: Math.floor(box.height) };
       setSize((current) => (current.width === next.width && current.height === next.height ? current : next));
     };
     read();

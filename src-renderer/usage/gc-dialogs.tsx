@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { formatBytes } from "#shared/units.ts";
+import type { GcReport } from "#shared/views.ts";
 import { useApi } from "../api/queries.ts";
 import { GcDialog } from "../dialogs/gc-dialog.tsx";
 import { Bytes } from "../ui/figures.tsx";
@@ -59,6 +60,7 @@ function PredictedPart({ names, predictedBytes }: { readonly names: string; read
 }
 
 const GARBAGE = {};
+const freesNothing = (forecast: GcReport) => forecast.bytesFreed === 0 && forecast.branchesPurged.length === 0;
 
 /** What nothing needs any more, and what in the trash is due. */
 export function CollectDialog({ onClose }: { readonly onClose: () => void }) {
@@ -69,12 +71,8 @@ export function CollectDialog({ onClose }: { readonly onClose: () => void }) {
       description="What no branch, checkpoint or undo needs any more is removed for good. The Trash is kept until its purge dates."
       remove={GARBAGE}
       keepLabel="Cancel"
-      isPointless={(forecast) => forecast.bytesFreed === 0 && forecast.branchesPurged.length === 0}
-      confirmLabel={(forecast) =>
-        forecast.bytesFreed === 0 && forecast.branchesPurged.length === 0
-          ? "Nothing to free"
-          : `Free ${formatBytes(forecast.bytesFreed)} for good`
-      }
+      isPointless={freesNothing}
+      confirmLabel={(forecast) => (freesNothing(forecast) ? "Nothing to free" : `Free ${formatBytes(forecast.bytesFreed)} for good`)}
       busyLabel="Collecting…"
       onDone={(report, forecast) => {
         showToast({ text: `Collected garbage: ${compareBytes(report.bytesFreed, forecast.bytesFreed)}`, tone: "plain" });
