@@ -22,9 +22,11 @@ export const LIMITS = {
   basePartBytesMax: 256 * 1024 * 1024,
   /** Segments of one level that a merged segment of the next covers. */
   mergeFanIn: 16,
-  /** Merging holds the thread for this long at a time, and gives way to verbs for at most so long. */
+  /** Merging holds the thread for this long at a time. */
   mergeSliceMs: 3,
-  mergeGiveWayMs: 100,
+  /** Background work gives way to verbs until none has ended for so long, at most for so long. */
+  quietMs: 10,
+  giveWayMs: 100,
   /** What is still merged when a store is closed: stored bytes, segments of the chain, and how many merges. */
   mergeAtCloseBytesMax: 256 * 1024,
   mergeAtCloseChainMax: 128,
@@ -54,6 +56,8 @@ export const LIMITS = {
   readonlyBytesMax: 4 * 1024 ** 3,
   /** A checkout smaller than this has no shadow: hashing it costs less. */
   shadowFileBytesMin: 1024 * 1024,
+  /** Nor has one up to this size while it is in memory: a second reads some ten gigabytes of memory. */
+  hashedFileBytesMax: 64 * 1024 * 1024,
   /** A checkout, or a shadow, of more extents is too slow to clone and to compare. */
   shadowExtentsMax: 8_192,
   /** Pages that a shadow does not vouch for. */
@@ -76,6 +80,8 @@ export const LIMITS = {
   readyDelayMs: 20,
   /** Up to this size a copy, whose pages are in memory, is better than a clone, whose pages are not. */
   warmCopyBytesMax: 1024 * 1024,
+  /** A file in smaller pieces, on the average, is not cloned. */
+  clonedPieceBytesMin: 32 * 1024,
   /** Decoded pages kept in memory by the segment reader. */
   pageCacheBytes: 32 * 1024 * 1024,
   /** Pages of each side of a comparison kept in memory, and objects of a schema that are read. */

@@ -16,7 +16,7 @@ import { allDone } from "./all-done.ts";
 import type { Parameters, Workload } from "./parameters.ts";
 import type { Scale } from "./schema.ts";
 import { comparisonOf, TOTAL_OF_LINES, type Evaluation, type Statement, type StepIdentity } from "./statements.ts";
-import { SizeWatch, type FolderSize } from "./sizes.ts";
+import { SizeWatch, type StoreSize } from "./sizes.ts";
 import type { SqlProcess } from "./sql-protocol.ts";
 import { Tree, type Node, type ParentRule } from "./tree.ts";
 import { PassTurns } from "./pass-turns.ts";
@@ -66,8 +66,8 @@ export interface RunResult {
   readonly tree: Tree;
   /** Steps done at each depth, from 1. */
   readonly stepsAtDepth: readonly number[];
-  readonly peak: FolderSize;
-  readonly end: FolderSize;
+  readonly peak: StoreSize;
+  readonly end: StoreSize;
   /** How checkouts came to hold their version, in the engine's words, and how often. */
   readonly checkouts: ReadonlyMap<string, number>;
   readonly store: Store;

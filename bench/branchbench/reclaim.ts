@@ -1,19 +1,19 @@
 /** What it takes to throw every branch of a run away and get the disk back. */
 import { allDone } from "./all-done.ts";
-import { measureFolder } from "./sizes.ts";
+import { freeBytes } from "./sizes.ts";
 import { DATABASE, type RunResult } from "./drive.ts";
 
 export interface Reclaimed {
   readonly branches: number;
   readonly destroyMs: number;
   readonly gcMs: number;
-  /** Allocated bytes of the store's folder that came back. */
+  /** Bytes by which the disk's free space went up. */
   readonly bytes: number;
 }
 
 /** Destroys all live branches but the root, as many at once as there are places, then purges the trash. */
 export async function reclaim({ store, tree }: RunResult, atOnce: number, pause: () => Promise<void>): Promise<Reclaimed> {
-  const before = measureFolder(store.path).allocated;
+  const before = freeBytes(store.path);
   const doomed = tree.liveNodes().filter((node) => node !== tree.root);
   const left = [...doomed];
   const start = performance.now();
@@ -31,6 +31,6 @@ export async function reclaim({ store, tree }: RunResult, atOnce: number, pause:
     branches: doomed.length,
     destroyMs: destroyed - start,
     gcMs: ended - destroyed,
-    bytes: before - measureFolder(store.path).allocated,
+    bytes: freeBytes(store.path) - before,
   };
 }

@@ -1,44 +1,47 @@
-/** How much a folder takes while others write in it. */
-import { lstatSync, readdirSync } from "node:fs";
+/** How much a store takes while others write in it. */
+import { lstatSync, readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
-export interface FolderSize {
+export interface StoreSize {
   /** Sum of the lengths of its files. */
   readonly logical: number;
-  /** Blocks that the filesystem gave them. Blocks shared by reflinks count for each file. */
-  readonly allocated: number;
+  /** Bytes by which the disk's free space has gone down, whoever wrote: blocks that files share count once. */
+  readonly disk: number;
 }
 
-const BLOCK_BYTES = 512;
-
-/** Files and folders that vanish meanwhile count nothing. */
-export function measureFolder(folder: string): FolderSize {
-  let logical = 0;
-  let allocated = 0;
+/** Sum of the lengths of a folder's files. Files and folders that vanish meanwhile count nothing. */
+export function folderBytes(folder: string): number {
+  let bytes = 0;
   for (const entry of list(folder)) {
     const path = join(folder, entry.name);
-    const size = entry.isDirectory() ? measureFolder(path) : measureFile(path);
-    logical += size.logical;
-    allocated += size.allocated;
+    bytes += entry.isDirectory() ? folderBytes(path) : (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0);
   }
-  return { logical, allocated };
+  return bytes;
 }
 
-/** Looks every `everyMs`, and whenever asked; keeps the largest. */
+/** Of the disk that holds a folder. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** Looks every `everyMs`, and whenever asked; keeps the largest. Begins when it is made. */
 export class SizeWatch {
   readonly #folder: string;
+  readonly #freeBefore: number;
   readonly #timer: NodeJS.Timeout;
-  peak: FolderSize = { logical: 0, allocated: 0 };
+  peak: StoreSize = { logical: 0, disk: 0 };
 
   constructor(folder: string, everyMs: number) {
     this.#folder = folder;
+    this.#freeBefore = freeBytes(folder);
     this.#timer = setInterval(() => void this.look(), everyMs);
     this.#timer.unref();
   }
 
-  look(): FolderSize {
-    const now = measureFolder(this.#folder);
-    this.peak = { logical: Math.max(this.peak.logical, now.logical), allocated: Math.max(this.peak.allocated, now.allocated) };
+  look(): StoreSize {
+    const now = { logical: folderBytes(this.#folder), disk: this.#freeBefore - freeBytes(this.#folder) };
+    this.peak = { logical: Math.max(this.peak.logical, now.logical), disk: Math.max(this.peak.disk, now.disk) };
     return now;
   }
 
@@ -53,9 +56,4 @@ function list(folder: string) {
   } catch {
     return [];
   }
-}
-
-function measureFile(path: string): FolderSize {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found ? { logical: found.size, allocated: found.blocks * BLOCK_BYTES } : { logical: 0, allocated: 0 };
 }

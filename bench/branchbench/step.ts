@@ -83,7 +83,7 @@ async function runContended(bench: Bench, order: RunOrder): Promise<number> {
     bench.record(`${workload}-wall`, result.wallMs);
     bench.record(`${workload}-overhead`, result.overhead);
     bench.record(`${workload}-peak`, result.peak.logical);
-    bench.record(`${workload}-peak-allocated`, result.peak.allocated);
+    bench.record(`${workload}-peak-disk`, result.peak.disk);
     for (const pass of result.passes) bench.record(`${workload}-pass`, pass.ms);
     for (const { verb, depth, ms } of samples) {
       if (!isCell(verb)) continue;
@@ -123,7 +123,7 @@ async function tellFacts(bench: Bench, parameters: Parameters, result: RunResult
   if (passes.length > 0) bench.fact("sum over branches", passes[0]?.total ?? 0);
   bench.fact("branch management, summed", result.managementMs, "ms");
   bench.fact("store at the end", result.end.logical, "bytes");
-  bench.fact("store at the end, allocated", result.end.allocated, "bytes");
+  bench.fact("store at the end, on the disk", result.end.disk, "bytes");
   const partBytes = (...names: string[]): number =>
     usage.parts.reduce((sum, { name, storedBytes }) => sum + (names.includes(name) ? storedBytes : 0), 0);
   bench.fact("stored versions at the end", partBytes("unique", "shared", "history", "trash", "garbage"), "bytes");

@@ -109,7 +109,7 @@ function planTotals(order: Order, workload: Workload): SeriesPlan[] {
       references: published(order, workload, "branch-overhead", "linux"),
     }),
     one("peak", "store at its largest", "bytes", { references: published(order, workload, "store-peak", "linux") }),
-    one("peak-allocated", "store at its largest, allocated", "bytes"),
+    one("peak-disk", "store at its largest, on the disk", "bytes"),
     one("reclaim", "destroy every branch, then gc", "ms"),
     ...(crossPasses > 0 ? [one("pass", "one pass over all branches", "ms", { planned: crossPasses })] : []),
   ];

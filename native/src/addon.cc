@@ -11,6 +11,7 @@
 
 #include "arguments.h"
 #include "decode-frames.h"
+#include "encode-frame.h"
 #include "extents.h"
 #include "file-pages.h"
 #include "files.h"
@@ -25,7 +26,7 @@ using Napi::CallbackInfo;
 using Napi::Value;
 
 /** `ADDON_VERSION` of src-main/engine/io/load-native.ts: raised with every change of the exports. */
-constexpr int kExportsVersion = 4;
+constexpr int kExportsVersion = 5;
 /** More do not help: memory is the limit. */
 constexpr unsigned kThreadsMax = 2;
 /** The largest page number of SQLite's file format. */
@@ -184,6 +185,13 @@ void UnlockRangeOf(const CallbackInfo& info) {
 
 Value IsSoleOpenerOf(const CallbackInfo& info) { return Napi::Boolean::New(info.Env(), IsSoleOpener(Descriptor(info, 0, "file"))); }
 
+Value CachedBytesOf(const CallbackInfo& info) {
+  const FileRange range = RangeArguments(info);
+  const int64_t bytes = CachedBytes(range.file, range.start, range.length);
+  if (bytes < 0) return info.Env().Null();
+  return Napi::Number::New(info.Env(), static_cast<double>(bytes));
+}
+
 void WillReadOf(const CallbackInfo& info) {
   const FileRange range = RangeArguments(info);
   WillRead(range.file, range.start, range.length);
@@ -204,6 +212,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("kernel", Napi::String::New(env, ChooseStripeKernel().name));
   exports.Set("hasZstd", Napi::Boolean::New(env, HasZstd()));
   exports.Set("decodeFrames", Napi::Function::New(env, DecodeFramesOf));
+  exports.Set("encodeFrame", Napi::Function::New(env, EncodeFrameOf));
   exports.Set("hashPages", Napi::Function::New(env, HashPagesOf));
   exports.Set("foldHashes", Napi::Function::New(env, FoldHashesOf));
   exports.Set("hashFilePages", Napi::Function::New(env, HashFilePagesOf));
@@ -218,6 +227,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("lockRange", Napi::Function::New(env, LockRangeOf));
   exports.Set("unlockRange", Napi::Function::New(env, UnlockRangeOf));
   exports.Set("isSoleOpener", Napi::Function::New(env, IsSoleOpenerOf));
+  exports.Set("cachedBytes", Napi::Function::New(env, CachedBytesOf));
   exports.Set("willRead", Napi::Function::New(env, WillReadOf));
   exports.Set("wontRead", Napi::Function::New(env, WontReadOf));
   return exports;

@@ -29,6 +29,9 @@ bool UnlockRange(int file, int64_t start, int64_t length);
 /** True when this descriptor is the only one that has the file open; false when it is not, or nobody can tell. */
 bool IsSoleOpener(int file);
 
+/** Bytes of the range, in whole pages of memory, that the system holds in memory; -1 when nobody tells. */
+int64_t CachedBytes(int file, int64_t start, int64_t length);
+
 /** Hints, so whatever the system answers is right. */
 void WillRead(int file, int64_t start, int64_t length);
 void WontRead(int file, int64_t start, int64_t length);

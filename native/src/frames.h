@@ -1,10 +1,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace coppice {
 
-/** True when the zstd decoder of the program that loaded us can be called: Node's binary exports it, others may not. */
+/** True when the zstd of the program that loaded us can be called: Node's binary exports it, others may not. */
 bool HasZstd();
 
 constexpr size_t kFrameMagicBytes = 4;
@@ -23,5 +24,11 @@ struct StoredFrames {
  * exactly what it should: then `raw` holds anything. Bounded by `raw_size`, whatever the frames say.
  */
 bool DecodeFrames(const StoredFrames& frames, uint8_t* raw, size_t raw_size);
+
+/**
+ * Compresses one frame, without its magic bytes, as `format/segment-frame.ts` says; no dictionary has 0 bytes. False when
+ * zstd refuses. Throws std::bad_alloc.
+ */
+bool EncodeFrame(const uint8_t* pages, size_t size, const uint8_t* dictionary, size_t dictionary_size, int level, std::vector<uint8_t>& stored);
 
 }  // namespace coppice

@@ -19,9 +19,10 @@ const CHANGES: ReadonlySet<DiskCall> = new Set([
   "setModified",
   "setMode",
   "clone",
+  "copy",
 ]);
 /** What a full disk refuses: renaming, removing and syncing what is there still works on it. */
-const NEEDS_SPACE: ReadonlySet<DiskCall> = new Set(["write", "makeDirectory", "link", "clone"]);
+const NEEDS_SPACE: ReadonlySet<DiskCall> = new Set(["write", "makeDirectory", "link", "clone", "copy"]);
 
 export interface Fault {
   /** Which calls count: one kind, every change, or what needs space. */

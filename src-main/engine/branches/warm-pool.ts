@@ -18,8 +18,6 @@ import { isMostlyShared, overwriteFile } from "./neighbour.ts";
 import { temporaryPath, type Parts } from "./parts.ts";
 import { readStoreSettings, writeStoreSettings } from "./store-settings.ts";
 
-const COPY_CHUNK_BYTES = 1024 * 1024;
-
 export type PoolParts = Pick<Parts, "paths" | "disk" | "native" | "clock" | "randomness" | "catalog" | "segments" | "lineages">;
 
 /** A file that came from the pool, and the pages that it was given then. */
@@ -60,8 +58,9 @@ export class WarmPool {
 
   /** Makes a file of `version` at `path` from a ready one; null, with nothing there, when there is none near. */
   async take(version: VersionRecord, path: string): Promise<TakenFile | null> {
-    for (const { file, differing } of await this.#near(version, isMostlyShared)) {
-      const how = this.#ready.take(file, path);
+    const near = await this.#near(version, isMostlyShared);
+    for (const { file, differing } of near) {
+      const how = this.#ready.take(file, path, near.length > 1 ? "spare" : "last");
       if (how === null) continue;
       try {
         await overwriteFile(this.#parts, version, path, differing);
@@ -245,11 +244,11 @@ export class WarmPool {
     const { disk, native, clock, lineages } = this.#parts;
     const chain = await lineages.reader(version.database, version.number);
     const order = { disk, native, path, journal: "wal", changeCounter: clock.now() >>> 0, checksum: version.checksum } as const;
-    await materialise(chain, order, { signal: this.#closing.signal });
+    await materialise(chain, order, { signal: this.#closing.signal, giveWay: () => this.#giveWay() });
   }
 
   /**
-   * Copies a ready file, in small steps, which `disk.clone` is not. It is out of everybody's reach meanwhile: taken by
+   * Copies a ready file. It is out of everybody's reach meanwhile: taken by
    * somebody it would be a checkout that this process reads, and whose locks it drops when it closes it (the POSIX lock
    * trap). False, with nothing at `path`, when somebody was quicker.
    */
@@ -262,30 +261,10 @@ export class WarmPool {
       return true;
     }
     try {
-      await this.#copyBytes(own, path, file.bytes);
+      await this.#parts.disk.copy(own, path, () => this.#giveWay());
       return true;
     } finally {
       this.#ready.add(uid, file.version, own);
-    }
-  }
-
-  async #copyBytes(from: string, to: string, bytes: number): Promise<void> {
-    const { disk } = this.#parts;
-    const buffer = new Uint8Array(COPY_CHUNK_BYTES);
-    const source = disk.open(from, "r");
-    try {
-      const target = disk.open(to, "wx+");
-      try {
-        for (let position = 0; position < bytes; position += buffer.length) {
-          const length = disk.read(source, buffer, position);
-          disk.write(target, buffer.subarray(0, length), position);
-          await this.#giveWay();
-        }
-      } finally {
-        disk.close(target);
-      }
-    } finally {
-      disk.close(source);
     }
   }
 

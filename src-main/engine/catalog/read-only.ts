@@ -5,6 +5,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemRandomness } from "../io/clock.ts";
+import type { Disk } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import { Connection, type ConnectionPorts } from "./connection.ts";
 
@@ -39,11 +40,20 @@ function openCopy(path: string, ports: ConnectionPorts): ReadOnlyCatalog {
   const discard = (): void => disk.removeTree(folder);
   try {
     const copy = join(folder, "catalog.db");
-    disk.clone(path, copy);
-    if (disk.stat(`${path}-wal`)) disk.clone(`${path}-wal`, `${copy}-wal`);
+    copyWhole(disk, path, copy);
+    if (disk.stat(`${path}-wal`)) copyWhole(disk, `${path}-wal`, `${copy}-wal`);
     return { path, connection: new Connection(copy, ports, { readOnly: true }), discard };
   } catch (error) {
     discard();
     throw error;
+  }
+}
+
+function copyWhole(disk: Disk, from: string, to: string): void {
+  const file = disk.open(to, "wx+");
+  try {
+    disk.write(file, disk.readWhole(from), 0);
+  } finally {
+    disk.close(file);
   }
 }

@@ -3,10 +3,10 @@
  * them (see `checkout-files.ts`).
  */
 import type { Holder } from "#shared/error-codes.ts";
-import { LIMITS } from "#shared/limits.ts";
 import { readBootId } from "../io/boot.ts";
 import type { Disk } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
+import { isWorthCloning } from "../io/filesystem.ts";
 import { findHolders } from "../io/holders.ts";
 import type { Native } from "../io/native.ts";
 import type { Work } from "../segments/page-source.ts";
@@ -86,11 +86,14 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     const { disk } = this.#context;
     const isAsKnown = (): boolean => this.check(path, fingerprint) === "same" && walBytes(disk, path) === 0;
     if (!isAsKnown()) return null;
-    const endTurn = await takeTurn(disk.realPath(path), 0);
+    const endTurn = await takeTurn(disk.realPath(path), 0, "shared");
     if (endTurn === null) return null;
-    let how: "cloned" | "copied";
+    let how: "cloned" | "copied" = "cloned";
     try {
-      how = disk.clone(path, to, this.#isBetterCopied(path) ? "copy" : "share");
+      if (!this.#isWorthCloning(path) || !disk.clone(path, to)) {
+        await disk.copy(path, to);
+        how = "copied";
+      }
     } finally {
       endTurn();
     }
@@ -99,16 +102,11 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     return null;
   }
 
-  /**
-   * The pages of a copy are in memory, where those of a clone must be read from the disk again: for a small file that counts
-   * for more. And a clone of a file in many pieces costs 5 to 20 µs a piece and has as many; a copy is whole again.
-   */
-  #isBetterCopied(path: string): boolean {
+  #isWorthCloning(path: string): boolean {
     const { disk, native } = this.#context;
-    if ((disk.stat(path)?.size ?? 0) <= LIMITS.warmCopyBytesMax) return true;
     const file = disk.open(path, "r");
     try {
-      return (native.extentCount(file) ?? 0) > LIMITS.shadowExtentsMax;
+      return isWorthCloning(native, file, disk.statFile(file).size);
     } finally {
       disk.close(file);
     }

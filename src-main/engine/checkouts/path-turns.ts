@@ -1,38 +1,65 @@
 /**
  * One at a time per file within this process. Two holds of one file here would close each other's descriptors, and a
  * closed descriptor drops the POSIX locks of every other one: SQLite could no longer keep anybody out. The same goes for
- * any other raw read of a file that may be a checkout.
+ * any other raw read of a file that may be a checkout; but those that only read, and lock nothing, may share a turn.
  */
 
-interface Turn {
+type TurnMode = "alone" | "shared";
+
+interface Waiting {
+  readonly mode: TurnMode;
   readonly start: () => void;
 }
 
-const waiting = new Map<string, Turn[]>();
+interface Place {
+  holders: number;
+  mode: TurnMode;
+  readonly queue: Waiting[];
+}
+
+const places = new Map<string, Place>();
 
 /** Waits for the turn on a file, by its real path; returns what ends it, or null when it did not come within `waitMs`. */
-export function takeTurn(key: string, waitMs: number): Promise<(() => void) | null> {
-  const end = (): void => {
-    const next = waiting.get(key)?.shift();
-    if (next) next.start();
-    else waiting.delete(key);
-  };
-  const queue = waiting.get(key);
-  if (!queue) {
-    waiting.set(key, []);
+export function takeTurn(key: string, waitMs: number, mode: TurnMode = "alone"): Promise<(() => void) | null> {
+  const end = (): void => endTurn(key);
+  const place = places.get(key);
+  if (!place) {
+    places.set(key, { holders: 1, mode, queue: [] });
+    return Promise.resolve(end);
+  }
+  if (mode === "shared" && place.mode === "shared" && place.queue.length === 0) {
+    place.holders += 1;
     return Promise.resolve(end);
   }
   return new Promise((settle) => {
-    const turn: Turn = {
+    const turn: Waiting = {
+      mode,
       start: () => {
         clearTimeout(timer);
         settle(end);
       },
     };
     const timer = setTimeout(() => {
-      queue.splice(queue.indexOf(turn), 1);
+      place.queue.splice(place.queue.indexOf(turn), 1);
       settle(null);
     }, waitMs);
-    queue.push(turn);
+    place.queue.push(turn);
   });
+}
+
+function endTurn(key: string): void {
+  const place = places.get(key);
+  if (!place) return;
+  place.holders -= 1;
+  if (place.holders > 0) return;
+  const next = place.queue.shift();
+  if (!next) {
+    places.delete(key);
+    return;
+  }
+  place.mode = next.mode;
+  const starting = [next];
+  while (place.mode === "shared" && place.queue[0]?.mode === "shared") starting.push(...place.queue.splice(0, 1));
+  place.holders = starting.length;
+  for (const { start } of starting) start();
 }

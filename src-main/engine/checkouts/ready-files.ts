@@ -17,6 +17,7 @@ import { readBootId } from "../io/boot.ts";
 import type { Disk, FileStat } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
 import { reach } from "../io/faults.ts";
+import { isWorthCloning } from "../io/filesystem.ts";
 import type { Native } from "../io/native.ts";
 
 /** As far back as a fingerprint's: no later write can leave the mtime as it is. */
@@ -60,12 +61,13 @@ export class ReadyFiles {
   }
 
   /**
-   * Puts the file at `to`, on the same filesystem: cloned where blocks are shared, else the file itself. Null, with nothing
-   * left at `to`, when somebody else has taken it or it is not what it was.
+   * Puts the file at `to`, on the same filesystem: a clone, where blocks are shared and this is the `last` one near, else the
+   * file itself. Null, with nothing left at `to`, when somebody else has taken it or it is not what it was.
    */
-  take(file: ReadyFile, to: string): "cloned" | "taken" | null {
+  take(file: ReadyFile, to: string, which: "last" | "spare" = "last"): "cloned" | "taken" | null {
     try {
-      if (this.#cloneTo(file, to)) return this.#isAsNamed(file.path, file.path) ? this.#keep(file, to) : this.#refuse(to);
+      if (which === "last" && this.#cloneTo(file, to))
+        return this.#isAsNamed(file.path, file.path) ? this.#keep(file, to) : this.#refuse(to);
       this.#disk.rename(file.path, to);
     } catch (error) {
       if (error instanceof EngineError && error.code === "file-not-found") return null;
@@ -102,12 +104,12 @@ export class ReadyFiles {
     return files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** A small file is better copied: its pages are then in memory, where those of a clone must be read from the disk again. */
   #cloneTo(file: ReadyFile, to: string): boolean {
+    // One that is taken by a rename is open nowhere in this process.
     if (file.bytes <= LIMITS.warmCopyBytesMax) return false;
     const source = this.#disk.open(file.path, "r");
     try {
-      if (!this.#native.cloneToPath(source, to)) return false;
+      if (!isWorthCloning(this.#native, source, file.bytes) || !this.#native.cloneToPath(source, to)) return false;
     } finally {
       this.#disk.close(source);
     }

@@ -23,7 +23,7 @@ import { LIMITS } from "#shared/limits.ts";
 import { lockPageNumber, normalisePage1 } from "../format/sqlite-header.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
 import { EngineError } from "../io/errors.ts";
-import { sharesBlocks } from "../io/filesystem.ts";
+import { isWorthCloning, sharesBlocks } from "../io/filesystem.ts";
 import type { Native } from "../io/native.ts";
 import type { KnownContent } from "./checkout-files.ts";
 import type { CheckoutView } from "./checkout-view.ts";
@@ -35,6 +35,8 @@ import { pagesThatDiffer } from "./view-hashes.ts";
 /** When more of the file than this share was written, hashing it once is cheaper than reading two files. */
 const COMPARED_SHARE_MAX = 1 / 4;
 const COMPARED_RANGES_MAX = 4096;
+/** A small file of which less is in memory is better not read. */
+const HASHED_CACHED_SHARE_MIN = 3 / 4;
 /** Loose pages up to this many are simply taken for changed: asking for the hashes of all pages costs more. */
 const UNCONFIRMED_MAX = 64;
 
@@ -219,13 +221,13 @@ export class Shadow {
   }
 
   /**
-   * A first shadow. False where it would cost too much (writing back a file that was just made, very many extents) or would
-   * tell nothing (a compressed file).
+   * A first shadow. False where it would cost too much (writing back a file that was just made, very many extents, a small file
+   * that is in memory) or would tell nothing (a compressed file).
    */
   #make(): boolean {
     const { disk, native } = this.#context;
     const { size } = disk.statFile(this.#checkout);
-    if (size < LIMITS.shadowFileBytesMin) return false;
+    if (size < LIMITS.shadowFileBytesMin || this.#isQuicklyHashed(size) || !isWorthCloning(native, this.#checkout, size)) return false;
     const extents = readExtents(native, this.#checkout, size, LIMITS.shadowExtentsMax, false);
     if (extents === null) return false;
     const { delayed, opaque } = surveyExtents(extents);
@@ -238,6 +240,13 @@ export class Shadow {
     } finally {
       disk.close(shadow);
     }
+  }
+
+  /** A small file that is in memory anyway: two lists of extents, and waiting for the disk before them, cost more. */
+  #isQuicklyHashed(size: number): boolean {
+    if (size > LIMITS.hashedFileBytesMax) return false;
+    const cached = this.#context.native.cachedBytes(this.#checkout, 0, size);
+    return cached !== null && cached >= size * HASHED_CACHED_SHARE_MIN;
   }
 
   /** Shares again what the checkout has written since, when that is not most of it: a clone costs more with every extent. */

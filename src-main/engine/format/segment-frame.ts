@@ -27,6 +27,11 @@ export function compressDeltaFrame(pages: Uint8Array, dictionary: Uint8Array): U
   return withoutMagic(zstdCompressSync(pages, { ...compressOptions(pages.length, DELTA_LEVEL), ...dictionaryOption(dictionary) }));
 }
 
+/** The same off this thread, where there is a way. */
+export async function compressDeltaFrameAside(native: Native, pages: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
+  return (await native.encodeFrame?.(pages, dictionary, DELTA_LEVEL)) ?? compressDeltaFrame(pages, dictionary);
+}
+
 /**
  * Compresses blocks of a base off this thread, one at a time. One stream makes all the frames: a stream for each block
  * costs 50 MB of garbage on the way, and a third of the time.

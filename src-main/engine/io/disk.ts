@@ -2,7 +2,7 @@
  * The disk port: every file access of the engine goes through one of these, so that a test can fail any of them, and
  * kill the process between any two. Implementations: `node-disk.ts`; tests wrap it (`test/support/faulty-disk.ts`).
  *
- * Calls are synchronous: the engine runs off the UI thread, and long work yields between chunks. Failures are thrown as
+ * Calls are synchronous, but for `copy`: the engine runs off the UI thread, and long work yields between chunks. Failures are thrown as
  * `EngineError` (`disk-full`, `permission-denied`, `store-read-only`, `file-not-found`, `io-failed`) naming operation
  * and path.
  */
@@ -53,8 +53,13 @@ export interface Disk {
   /** Sets the modification time of an open file; access time is left alone. */
   setModified(file: FileDescriptor, mtimeNs: bigint): void;
   setMode(path: string, mode: number): void;
-  /** Copies a whole file, sharing blocks where the filesystem can, unless an own "copy" is wanted. `to` must not exist. */
-  clone(from: string, to: string, blocks?: "share" | "copy"): "cloned" | "copied";
+  /** A file that shares its blocks with another; false, with nothing at `to`, where the filesystem cannot. `to` must not exist. */
+  clone(from: string, to: string): boolean;
+  /**
+   * A file with blocks of its own, written off this thread. `to` must not exist, and is gone when this fails. `between` is
+   * awaited between stretches, and may throw.
+   */
+  copy(from: string, to: string, between?: () => Promise<void>): Promise<void>;
   realPath(path: string): string;
   /** Free bytes on the filesystem that holds `path`. */
   freeBytes(path: string): number;

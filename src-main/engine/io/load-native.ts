@@ -10,7 +10,7 @@ import { toEngineError } from "./os-error.ts";
 const nodeRequire = createRequire(import.meta.url);
 const ADDON = join("native", "build", "Release", "coppice_native.node");
 /** Raised with every change of what the addon exports, in native/src/addon.cc too: an old build is not used. */
-const ADDON_VERSION = 4;
+const ADDON_VERSION = 5;
 /** Sources and bundles stand two or three folders below the project. */
 const FOLDERS_UP_MAX = 4;
 
@@ -33,6 +33,7 @@ interface Addon {
     pages: Uint8Array,
     hashes: Uint8Array,
   ): Promise<boolean>;
+  encodeFrame(pages: Uint8Array, dictionary: Uint8Array, level: number): Promise<Uint8Array | null>;
   hashPages(pages: Uint8Array, pageSize: number): Uint8Array;
   foldHashes(hashes: Uint8Array, firstPageNumber: number): Uint8Array;
   hashFilePages(file: number, firstPageNumber: number, count: number, pageSize: number): Uint8Array;
@@ -47,6 +48,7 @@ interface Addon {
   lockRange(file: number, start: number, length: number, exclusive: boolean): boolean;
   unlockRange(file: number, start: number, length: number): void;
   isSoleOpener(file: number): boolean;
+  cachedBytes(file: number, start: number, length: number): number | null;
   willRead(file: number, start: number, length: number): void;
   wontRead(file: number, start: number, length: number): void;
 }
@@ -98,6 +100,7 @@ function wrapAddon(addon: Addon): Native {
       ? ({ stored, frameBytes, frameRawBytes, pageSize }, pages, hashes) =>
           addon.decodeFrames(stored, frameBytes, frameRawBytes, pageSize, pages, hashes)
       : null,
+    encodeFrame: addon.hasZstd ? addon.encodeFrame : null,
     foldHashes: addon.foldHashes,
     hashFilePages: (file, first, count, pageSize) => attempt("read", file, () => addon.hashFilePages(file, first, count, pageSize)),
     differingPages: (file, first, count, pageSize, expected) =>
@@ -117,6 +120,7 @@ function wrapAddon(addon: Addon): Native {
     },
     unlockRange: (file, start, length) => attempt("unlock", file, () => addon.unlockRange(file, start, length)),
     isSoleOpener: addon.isSoleOpener,
+    cachedBytes: addon.cachedBytes,
     willRead: addon.willRead,
     wontRead: addon.wontRead,
   };
@@ -129,6 +133,7 @@ function listFacilities(addon: Addon): { name: string; using: string }[] {
     { name: "page hash", using: `addon, ${addon.kernel}, ${threads}` },
     { name: "page comparison", using: `addon, ${threads}` },
     { name: "frame decoding", using: addon.hasZstd ? "addon, on several threads" : "zlib, on several threads" },
+    { name: "frame encoding", using: addon.hasZstd ? "addon, on several threads" : "zlib, 1 thread" },
     { name: "file clone", using: clones },
     { name: "range clone", using: addon.hasExtents ? "reflink (FICLONERANGE) where the filesystem can, else none" : "none" },
     { name: "file extents", using: addon.hasExtents ? "FIEMAP" : "none" },

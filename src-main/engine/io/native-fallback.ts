@@ -36,6 +36,7 @@ export function createFallback(problem: string): Native {
       { name: "page hash", using: "JavaScript, 1 thread" },
       { name: "page comparison", using: "JavaScript, 1 thread" },
       { name: "frame decoding", using: "zlib, on several threads" },
+      { name: "frame encoding", using: "zlib, 1 thread" },
       { name: "file clone", using: "copy" },
       { name: "range clone", using: "none" },
       { name: "file extents", using: "none" },
@@ -44,6 +45,7 @@ export function createFallback(problem: string): Native {
     ],
     hashPages,
     decodeFrames: null,
+    encodeFrame: null,
     foldHashes,
     hashFilePages,
     differingPages,
@@ -57,6 +59,7 @@ export function createFallback(problem: string): Native {
     lockRange: refuseLocks,
     unlockRange: refuseLocks,
     isSoleOpener: () => false,
+    cachedBytes: () => null,
     willRead: () => undefined,
     wontRead: () => undefined,
   };

@@ -22,6 +22,11 @@ export interface Native {
    */
   readonly decodeFrames: ((frames: StoredFrames, pages: Uint8Array, hashes: Uint8Array) => Promise<boolean>) | null;
   /**
+   * Compresses one frame, without its magic bytes, on a thread of libuv; no dictionary has 0 bytes. Null when zstd refuses.
+   * Until the promise settles, the arrays must not be transferred or written to. Null where `decodeFrames` is.
+   */
+  readonly encodeFrame: ((pages: Uint8Array, dictionary: Uint8Array, level: number) => Promise<Uint8Array | null>) | null;
+  /**
    * XOR over the pages of mix(page hash, page number), 16 bytes: the state checksum's contribution of pages
    * `firstPageNumber …` whose 16-byte hashes stand in `hashes`. Its own inverse. `native-fallback.ts` defines mix.
    */
@@ -74,6 +79,8 @@ export interface Native {
    * processes takes milliseconds. False when somebody has it open, or the system does not tell.
    */
   isSoleOpener(file: number): boolean;
+  /** About how many bytes of a range the system holds in memory, so that reading them costs next to nothing; null when it does not tell. */
+  cachedBytes(file: number, start: number, length: number): number | null;
   /** Tells the kernel what will be read soon; does nothing where there is no such call. */
   willRead(file: number, start: number, length: number): void;
   /** Tells the kernel that what it holds of this range in memory will not be read again. */

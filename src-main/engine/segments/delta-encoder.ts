@@ -4,13 +4,18 @@
  */
 import { assert } from "#shared/assert.ts";
 import { LIMITS } from "#shared/limits.ts";
-import { compressDeltaFrame } from "../format/segment-frame.ts";
+import { compressDeltaFrame, compressDeltaFrameAside } from "../format/segment-frame.ts";
 import { countStoredPages } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import type { SegmentParts } from "./segment-parts.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 import { StateSum } from "./state-sum.ts";
 import type { WrittenVersion } from "./write-base.ts";
+
+/** Frames that are compressed on other threads at a time, with two of them busy. */
+const FRAMES_IN_FLIGHT_MAX = 4;
+/** A change of less is compressed sooner than another thread takes it up. */
+const COMPRESSED_HERE_BYTES_MAX = 32 * 1024;
 
 /** The state that pages are stored against. */
 export interface PreviousState {
@@ -36,11 +41,10 @@ export class DeltaEncoder {
   readonly #writer: SegmentWriter;
   readonly #sum: StateSum;
   readonly #lockPage: number;
-  /** The frame being filled: its pages, and the previous versions of those that have one. */
-  readonly #numbers: number[] = [];
-  readonly #pages: Uint8Array;
-  readonly #previousNumbers: number[] = [];
-  readonly #previousPages: Uint8Array;
+  /** The one being filled, those that are being compressed, oldest first, and those whose space can be used again. */
+  #frame: OpenFrame;
+  readonly #inFlight: { readonly frame: OpenFrame; readonly stored: Promise<Uint8Array> }[] = [];
+  readonly #free: OpenFrame[] = [];
   #newPages = 0;
 
   constructor(order: DeltaOrder, parts: SegmentParts) {
@@ -50,8 +54,7 @@ export class DeltaEncoder {
     this.#writer = new SegmentWriter(parts, "delta", order.level, 0);
     this.#sum = new StateSum(parts.native, order.previousChecksum);
     this.#lockPage = lockPageNumber(order.pageSize);
-    this.#pages = new Uint8Array(this.pagesPerFrame * order.pageSize);
-    this.#previousPages = new Uint8Array(this.pagesPerFrame * order.pageSize);
+    this.#frame = this.#newFrame();
   }
 
   /** Stored bytes and pages so far. Complete after `seal`, but for the index. */
@@ -63,7 +66,7 @@ export class DeltaEncoder {
   }
 
   /** Takes at most `pagesPerFrame` candidates; keeps those that differ. */
-  add(numbers: Uint32Array, bytes: Uint8Array): void {
+  async add(numbers: Uint32Array, bytes: Uint8Array): Promise<void> {
     const { pageSize, pageCount, previous } = this.#order;
     const candidates = numbers.filter(
       (pageNumber) => pageNumber <= previous.pageCount && pageNumber <= pageCount && pageNumber !== this.#lockPage,
@@ -75,12 +78,12 @@ export class DeltaEncoder {
       if (pageNumber > pageCount || pageNumber === this.#lockPage) continue;
       const page = bytes.subarray(index * pageSize, (index + 1) * pageSize);
       if (pageNumber > previous.pageCount) {
-        this.#put(pageNumber, page, null);
+        await this.#put(pageNumber, page, null);
         continue;
       }
       const old = before.subarray(known * pageSize, (known + 1) * pageSize);
       known += 1;
-      if (Buffer.compare(page, old) !== 0) this.#put(pageNumber, page, old);
+      if (Buffer.compare(page, old) !== 0) await this.#put(pageNumber, page, old);
     }
   }
 
@@ -100,9 +103,13 @@ export class DeltaEncoder {
   }
 
   /** Ends the last frame. Returns the state checksum that all of it comes to. */
-  seal(): Uint8Array {
+  async seal(): Promise<Uint8Array> {
     const { pageSize, pageCount, previous } = this.#order;
-    this.#endFrame();
+    const frame = this.#frame;
+    if (this.#inFlight.length === 0 && frame.numbers.length * pageSize <= COMPRESSED_HERE_BYTES_MAX) {
+      if (frame.numbers.length > 0) this.#write(frame, compressDeltaFrame(frame.ownPages, frame.dictionary));
+    } else await this.#endFrame();
+    while (this.#inFlight.length > 0) await this.#takeOldest();
     const expected = Math.max(0, countStoredPages(pageSize, pageCount) - countStoredPages(pageSize, previous.pageCount));
     assert(this.#newPages === expected, `all ${expected} new pages come, ${this.#newPages} did`);
     return this.#sum.bytes();
@@ -117,32 +124,86 @@ export class DeltaEncoder {
   }
 
   /** Leaves nothing behind, published or not. */
-  discard(): Promise<void> {
-    return this.#writer.discard();
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#inFlight.map(({ stored }) => stored));
+    await this.#writer.discard();
   }
 
-  #put(pageNumber: number, page: Uint8Array, old: Uint8Array | null): void {
-    const { pageSize } = this.#order;
-    this.#pages.set(page, this.#numbers.length * pageSize);
-    this.#numbers.push(pageNumber);
-    if (old) {
-      this.#previousPages.set(old, this.#previousNumbers.length * pageSize);
-      this.#previousNumbers.push(pageNumber);
-    } else this.#newPages += 1;
-    if (this.#numbers.length === this.pagesPerFrame) this.#endFrame();
+  async #put(pageNumber: number, page: Uint8Array, old: Uint8Array | null): Promise<void> {
+    this.#frame.put(pageNumber, page, old);
+    if (!old) this.#newPages += 1;
+    if (this.#frame.numbers.length === this.pagesPerFrame) await this.#endFrame();
   }
 
-  #endFrame(): void {
-    if (this.#numbers.length === 0) return;
+  /** Its compression begins; that of earlier frames is waited for when there is much of it. */
+  async #endFrame(): Promise<void> {
+    const frame = this.#frame;
+    if (frame.numbers.length === 0) return;
+    const stored = compressDeltaFrameAside(this.#parts.native, frame.ownPages, frame.dictionary);
+    // A failure is met when its turn comes; until then it is not an unhandled one.
+    stored.catch(() => undefined);
+    this.#inFlight.push({ frame, stored });
+    if (this.#inFlight.length > FRAMES_IN_FLIGHT_MAX) await this.#takeOldest();
+    this.#frame = this.#free.pop() ?? this.#newFrame();
+  }
+
+  async #takeOldest(): Promise<void> {
+    const oldest = this.#inFlight[0];
+    assert(oldest, "a frame is in flight");
+    const stored = await oldest.stored;
+    this.#inFlight.shift();
+    this.#write(oldest.frame, stored);
+    oldest.frame.clear();
+    this.#free.push(oldest.frame);
+  }
+
+  #write(frame: OpenFrame, stored: Uint8Array): void {
     const { pageSize } = this.#order;
-    const pages = this.#pages.subarray(0, this.#numbers.length * pageSize);
-    const dictionary = this.#previousPages.subarray(0, this.#previousNumbers.length * pageSize);
-    const hashes = this.#parts.native.hashPages(pages, pageSize);
-    if (dictionary.length > 0) this.#sum.toggle(this.#parts.native.hashPages(dictionary, pageSize), this.#previousNumbers);
-    this.#sum.toggle(hashes, this.#numbers);
-    this.#writer.addFrame(compressDeltaFrame(pages, dictionary), this.#numbers, hashes);
-    this.#numbers.length = 0;
-    this.#previousNumbers.length = 0;
+    const { numbers, previousNumbers } = frame;
+    const hashes = this.#parts.native.hashPages(frame.ownPages, pageSize);
+    if (previousNumbers.length > 0) this.#sum.toggle(this.#parts.native.hashPages(frame.dictionary, pageSize), previousNumbers);
+    this.#sum.toggle(hashes, numbers);
+    this.#writer.addFrame(stored, numbers, hashes);
+  }
+
+  #newFrame(): OpenFrame {
+    return new OpenFrame(this.pagesPerFrame, this.#order.pageSize);
+  }
+}
+
+/** A frame that is not stored yet: its pages, and the previous versions of those that have one. */
+class OpenFrame {
+  readonly numbers: number[] = [];
+  readonly previousNumbers: number[] = [];
+  readonly #pageSize: number;
+  readonly #pages: Uint8Array;
+  readonly #previousPages: Uint8Array;
+
+  constructor(pagesMax: number, pageSize: number) {
+    this.#pageSize = pageSize;
+    this.#pages = new Uint8Array(pagesMax * pageSize);
+    this.#previousPages = new Uint8Array(pagesMax * pageSize);
+  }
+
+  get ownPages(): Uint8Array {
+    return this.#pages.subarray(0, this.numbers.length * this.#pageSize);
+  }
+
+  get dictionary(): Uint8Array {
+    return this.#previousPages.subarray(0, this.previousNumbers.length * this.#pageSize);
+  }
+
+  put(pageNumber: number, page: Uint8Array, old: Uint8Array | null): void {
+    this.#pages.set(page, this.numbers.length * this.#pageSize);
+    this.numbers.push(pageNumber);
+    if (!old) return;
+    this.#previousPages.set(old, this.previousNumbers.length * this.#pageSize);
+    this.previousNumbers.push(pageNumber);
+  }
+
+  clear(): void {
+    this.numbers.length = 0;
+    this.previousNumbers.length = 0;
   }
 }
 

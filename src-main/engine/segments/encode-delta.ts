@@ -2,8 +2,9 @@ import { assert } from "#shared/assert.ts";
 import type { VersionNumber } from "#shared/ids.ts";
 import type { PageBatch } from "../format/page-batch.ts";
 import { ChainReader } from "./chain-reader.ts";
-import { DeltaEncoder, isRewrite } from "./delta-encoder.ts";
+import { DeltaEncoder, isRewrite, type PreviousState } from "./delta-encoder.ts";
 import { Pace } from "./pace.ts";
+import { BasePageFinder, type PagesInHand } from "./pages-ahead.ts";
 import type { Work } from "./page-source.ts";
 import { partName, type SegmentParts } from "./segment-parts.ts";
 import { SegmentReader } from "./segment-reader.ts";
@@ -12,6 +13,9 @@ import { writeBase, writeBaseOfPages, type WrittenVersion } from "./write-base.t
 
 /** Level of a version's own change against its parent. */
 const CHECKPOINT_LEVEL = 0;
+/** Pages whose previous versions are read together: each may need a block of the base to be decoded. */
+const PAGES_AHEAD = 256;
+const PAGES_AHEAD_MIN = 8;
 
 /** A state as the pages that may differ from a version. */
 export interface StateChange {
@@ -44,25 +48,65 @@ export async function encodeDelta(change: StateChange, parts: SegmentParts, work
 }
 
 async function writeDelta(change: StateChange, parts: SegmentParts, work: Work): Promise<WrittenVersion | null> {
-  const encoder = new DeltaEncoder({ ...change, level: CHECKPOINT_LEVEL }, parts);
+  const previous = new PreviousPages(change.previous);
+  const encoder = new DeltaEncoder({ ...change, previous, level: CHECKPOINT_LEVEL }, parts);
   const pace = new Pace("Storing a change", work, change.pageCount * change.pageSize);
   try {
-    for await (const batch of change.pages) {
-      for (let from = 0; from < batch.numbers.length; from += encoder.pagesPerFrame) {
-        const numbers = batch.numbers.subarray(from, from + encoder.pagesPerFrame);
-        const bytes = batch.bytes.subarray(from * change.pageSize, (from + numbers.length) * change.pageSize);
-        encoder.add(numbers, bytes);
-        await pace.advance(bytes.length);
+    for await (const { numbers, bytes } of slicesOf(change, PAGES_AHEAD)) {
+      await previous.bringAhead(numbers);
+      for await (const frame of slicesOf({ ...change, pages: [{ numbers, bytes }] }, encoder.pagesPerFrame)) {
+        await encoder.add(frame.numbers, frame.bytes);
+        await pace.advance(frame.bytes.length);
       }
     }
     await encoder.dropPages((bytes) => pace.advance(bytes));
-    encoder.seal();
+    await encoder.seal();
     if (encoder.pages === 0 && change.pageCount === change.previous.pageCount) return null;
     return await encoder.publish();
   } catch (error) {
     await encoder.discard();
     throw error;
   }
+}
+
+/** The version that pages are stored against, with those of its base found ahead. */
+class PreviousPages implements PreviousState {
+  readonly #chain: ChainReader;
+  readonly #finder = new BasePageFinder();
+  #inHand: PagesInHand | null = null;
+
+  constructor(chain: ChainReader) {
+    this.#chain = chain;
+  }
+
+  get pageCount(): number {
+    return this.#chain.pageCount;
+  }
+
+  readScattered(numbers: Uint32Array, buffer: Uint8Array): void {
+    this.#chain.readScattered(numbers, buffer, this.#inHand?.pages);
+  }
+
+  /** A few pages are sooner read than other threads take them up. */
+  async bringAhead(numbers: Uint32Array): Promise<void> {
+    this.#inHand?.release();
+    this.#inHand = null;
+    const known = numbers.filter((pageNumber) => pageNumber <= this.pageCount);
+    if (known.length >= PAGES_AHEAD_MIN) this.#inHand = await this.#finder.find([{ chain: this.#chain, numbers: known }]);
+  }
+}
+
+/** The same pages, at most `pagesMax` at a time. */
+async function* slicesOf(
+  { pages, pageSize }: { readonly pages: AsyncIterable<PageBatch> | Iterable<PageBatch>; readonly pageSize: number },
+  pagesMax: number,
+): AsyncGenerator<PageBatch> {
+  for await (const { numbers, bytes } of pages)
+    for (let from = 0; from < numbers.length; from += pagesMax)
+      yield {
+        numbers: numbers.subarray(from, from + pagesMax),
+        bytes: bytes.subarray(from * pageSize, Math.min(from + pagesMax, numbers.length) * pageSize),
+      };
 }
 
 /** Replaces a delta that was just written by a base of the same state. */

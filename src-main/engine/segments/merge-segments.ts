@@ -111,11 +111,11 @@ class Merge {
     for (let from = 0; from < kept.length; from += encoder.pagesPerFrame) {
       const numbers = kept.subarray(from, from + encoder.pagesPerFrame);
       const bytes = this.#current([...numbers]);
-      encoder.add(numbers, bytes);
+      await encoder.add(numbers, bytes);
       await this.#advance(bytes.length);
     }
     await encoder.dropPages(this.#advance);
-    const found = Buffer.from(encoder.seal()).toString("hex");
+    const found = Buffer.from(await encoder.seal()).toString("hex");
     const expected = Buffer.from(checksum).toString("hex");
     const newest = covers.at(-1);
     if (newest && found !== expected) failCorrupt(newest.record, `state checksum ${found}`, expected);

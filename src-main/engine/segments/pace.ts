@@ -28,6 +28,7 @@ export class Pace {
     this.#since = 0;
     this.#work.progress?.(Math.min(this.#done, this.#total), this.#total);
     await setImmediate();
+    await this.#work.giveWay?.();
     if (this.#work.signal?.aborted) throw new EngineError("cancelled", `${this.#name} was cancelled`);
   }
 }

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { LIMITS } from "#shared/limits.ts";
 
 /** Counts the verbs under way, so that background work can give way to them. */
 export class Activity {
   #active = 0;
-  #waiting: (() => void)[] = [];
+  /** When the last verb ended, by the monotonic clock. */
+  #endedAt = -Infinity;
+  #wakeUp = new AbortController();
 
   async during<T>(act: () => Promise<T>): Promise<T> {
     this.#active += 1;
@@ -11,27 +14,28 @@ export class Activity {
       return await act();
     } finally {
       this.#active -= 1;
-      if (this.#active === 0) this.wake();
+      this.#endedAt = performance.now();
     }
   }
 
-  /** Waits until no verb is under way, but not for ever: where verbs never end, background work still gets on. */
+  /**
+   * Waits until no verb is under way and none has just ended, whose caller is likely to send the next. Not for ever: where
+   * verbs never end, background work still gets on.
+   */
   async idle(): Promise<void> {
-    if (this.#active === 0) return;
-    await new Promise<void>((resolve) => {
+    const { signal } = this.#wakeUp;
+    for (const deadline = performance.now() + LIMITS.giveWayMs; !signal.aborted;) {
+      const now = performance.now();
+      const wait = Math.min(this.#active > 0 ? LIMITS.quietMs : this.#endedAt + LIMITS.quietMs - now, deadline - now);
+      if (wait <= 0) return;
       // A program that has nothing else to do may end.
-      const timer = setTimeout(resolve, LIMITS.mergeGiveWayMs).unref();
-      this.#waiting.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+      await sleep(wait, undefined, { ref: false, signal }).catch(() => undefined);
+    }
   }
 
   /** Ends all waiting. */
   wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    this.#wakeUp.abort();
+    this.#wakeUp = new AbortController();
   }
 }

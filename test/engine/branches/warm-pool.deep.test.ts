@@ -2,6 +2,7 @@ import { linkSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSyn
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LIMITS } from "#shared/limits.ts";
+import { loadNative } from "#engine/io/load-native.ts";
 import { nodeDisk } from "#engine/io/node-disk.ts";
 import { createStore, openStore, type OpenOptions, type Store, type StorePorts } from "#engine/store.ts";
 import { FaultyDisk } from "../../support/faulty-disk.ts";
@@ -149,7 +150,7 @@ test("POOL-5: ready files give way to a file that would not fit otherwise", asyn
   execute(store.checkoutPath("shop", "main"), "PRAGMA journal_mode = DELETE; PRAGMA page_size = 1024; VACUUM");
   await store.checkpoint({ ...SHOP, name: "other-pages" });
   await store.fork({ ...SHOP, newBranch: "try" });
-  faulty.fail({ on: "clone", from: 1, times: 1, code: "disk-full" });
+  faulty.fail({ on: "copy", from: 1, times: 1, code: "disk-full" });
   const { checkout, path } = await store.checkout({ database: "shop", branch: "try" });
   faulty.fail(null);
   expect(checkout).toBe("copied");
@@ -263,4 +264,45 @@ test("POOL-10: no ready file is open in this process while somebody may take it"
   await untilReady(store);
   expect(opened.filter((path) => path.includes("source.db")).length).toBeGreaterThan(0);
   expect(opened.filter((path) => path.includes(join("cache", "ready")))).toEqual([]);
+});
+
+test.for(["xfs", "btrfs"] as const)(
+  "POOL-11: where blocks are shared (%s), of several ready files one is taken, and the last is cloned unless it is in too many pieces",
+  async (kind, { skip }) => {
+    const mounted = mountLoopFilesystem(kind, 512);
+    if ("missing" in mounted) return skip(mounted.missing);
+    let extents: number | null = null;
+    const native = { ...loadNative(), extentCount: () => extents };
+    const store = await createStore(join(mounted.folder, "store"), MAKES_READY, { native, makesReady: false });
+    onTestFinished(() => store.close());
+    await store.create({ database: "shop", from: makeNotes(join(temporaryFolder(), "notes.db"), 60_000) });
+    for (const newBranch of ["one", "two"]) await forkAndOpen(store, newBranch);
+    for (const branch of ["one", "two"]) await store.destroy({ database: "shop", branch });
+    expect(await readyFiles(store)).toBe(2);
+    expect((await forkAndOpen(store, "three")).checkout).toMatch(/^from the warm pool/);
+    expect(await readyFiles(store)).toBe(1);
+    expect((await forkAndOpen(store, "four")).checkout).toMatch(/^cloned from the warm pool/);
+    expect(await readyFiles(store)).toBe(1);
+    extents = 1_000;
+    expect((await forkAndOpen(store, "five")).checkout).toMatch(/^from the warm pool/);
+    expect(await readyFiles(store)).toBe(0);
+    expect((await store.verify({})).problems).toEqual([]);
+  },
+);
+
+test("POOL-12: making a file ready gives way to verbs, and gets on all the same", async () => {
+  const folder = temporaryFolder();
+  const store = await createStore(join(folder, "store"), MAKES_READY, { makesReady: true });
+  onTestFinished(() => store.close());
+  await store.create({ database: "shop", from: makeNotes(join(folder, "notes.db"), 1_500_000) });
+  await store.checkout(SHOP);
+  const start = performance.now();
+  while (performance.now() - start < 300) await store.touch(SHOP);
+  // A stride of 2 MiB each time it has waited, and the one before.
+  const bytesMax = (2 + (performance.now() - start) / LIMITS.giveWayMs) * 2 * 2 ** 20;
+  expect(await readyFiles(store)).toBe(0);
+  const temporary = join(store.path, "tmp");
+  const unfinished = readdirSync(temporary, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("ready.db"));
+  expect(unfinished.map((name) => statSync(join(temporary, name)).size <= bytesMax)).toEqual([true]);
+  await untilReady(store, 1);
 });

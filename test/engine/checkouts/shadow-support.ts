@@ -42,8 +42,11 @@ export function makeShadowPlace(kind: LoopFilesystem, megabytes = 320): ShadowPl
   return place;
 }
 
+/** The system's memory says nothing, or these small files would rather be hashed. */
+export const COLD: Native = { ...native, cachedBytes: () => null };
+
 export function openShadowFiles(place: ShadowPlace, ports: { disk?: Disk; native?: Native } = {}): CheckoutFiles {
-  const files = new DirectCheckoutFiles({ disk, native, ...ports, temporary: place.temporary, shadows: place.shadows });
+  const files = new DirectCheckoutFiles({ disk, native: COLD, ...ports, temporary: place.temporary, shadows: place.shadows });
   onCleanup(() => files.close());
   return files;
 }

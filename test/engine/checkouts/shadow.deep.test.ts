@@ -10,6 +10,7 @@ import { createStore } from "#engine/store.ts";
 import { LIMITS } from "#shared/limits.ts";
 import { batchesBetween, differingPages, disk, makeDatabase, native, onCleanup, openClient, readDatabase } from "./support.ts";
 import {
+  COLD,
   listShadows,
   look,
   makeShadowPlace,
@@ -40,6 +41,14 @@ async function makeShadowed(place: ShadowPlace, ports: Parameters<typeof openSha
 
 function fail(): never {
   throw new EngineError("io-failed", "as the test wants");
+}
+
+/** It is not in memory any more. */
+function forgetFile(path: string): void {
+  const file = disk.open(path, "r+");
+  disk.sync(file);
+  native.wontRead(file, 0, disk.statFile(file).size);
+  disk.close(file);
 }
 
 /** Most of a file of some megabytes, by FIEMAP_EXTENT_ENCODED. */
@@ -233,7 +242,7 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     const place = makeShadowPlace(kind);
     if (typeof place === "string") return skip(place);
     const broken: Partial<Native> = { compareFilePages: fail, cloneRange: fail };
-    const failing: { -readonly [K in keyof Native]: Native[K] } = { ...native };
+    const failing: { -readonly [K in keyof Native]: Native[K] } = { ...COLD };
     const { files, content, fingerprint, change } = await makeShadowed(place, { native: failing });
     const after = await change("UPDATE item SET tag = 'other' WHERE id = 1");
     Object.assign(failing, broken);
@@ -248,16 +257,20 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     expect((await look(openShadowFiles(place), place, { content: after, fingerprint: found.fingerprint })).fingerprint).not.toBeNull();
   });
 
-  it("SHADOW-7: is not kept of a file of too many extents, of a small one, or of one not written back", async ({ skip }) => {
+  it("SHADOW-7: is not kept of a file in too many pieces, of a small one, of one in memory, or of one not written back", async ({
+    skip,
+  }) => {
     const place = makeShadowPlace(kind);
     if (typeof place === "string") return skip(place);
     makeDatabase(place.path, { rows: 100 });
     await withHold(openShadowFiles(place), place, "write", (held) => held.fingerprint());
     expect(disk.list(place.shadows)).toEqual([]);
     for (const wrapped of [
-      { ...native, extents: () => new Float64Array(EXTENT.numbers * (LIMITS.shadowExtentsMax + 1)).fill(1) },
-      { ...native, extents: delayed },
-      { ...native, extents: compressed },
+      { ...COLD, extents: () => new Float64Array(EXTENT.numbers * (LIMITS.shadowExtentsMax + 1)).fill(1) },
+      { ...COLD, extents: delayed },
+      { ...COLD, extents: compressed },
+      { ...COLD, extentCount: (file: number) => Math.ceil(disk.statFile(file).size / LIMITS.clonedPieceBytesMin) + 1 },
+      { ...COLD, cachedBytes: (file: number) => disk.statFile(file).size },
     ]) {
       const other = { ...place, path: join(place.folder, "checkouts", "other.db") };
       makeDatabase(other.path, { rows: ROWS });
@@ -267,7 +280,7 @@ describe.each(KINDS)("a shadow on %s", (kind) => {
     }
     const { files, content, fingerprint, change } = await makeShadowed({ ...place, path: join(place.folder, "checkouts", "third.db") });
     await change("UPDATE item SET tag = 'other' WHERE id = 1");
-    const many = { ...native, extents: (): Float64Array => new Float64Array(4 * (LIMITS.shadowExtentsMax + 1)).fill(1) };
+    const many = { ...COLD, extents: (): Float64Array => new Float64Array(4 * (LIMITS.shadowExtentsMax + 1)).fill(1) };
     const third = { ...place, path: join(place.folder, "checkouts", "third.db") };
     expect((await look(openShadowFiles(place, { native: many }), third, { content, fingerprint })).proof).toBe("scan");
     expect(files.check(third.path, fingerprint)).toBe("unknown");
@@ -302,7 +315,7 @@ it.for(KINDS)(
     if (typeof place === "string") return skip(place);
     let scanned = 0;
     const counting: Native = {
-      ...native,
+      ...COLD,
       differingPages: (...input) => {
         scanned += 1;
         return native.differingPages(...input);
@@ -353,6 +366,7 @@ it.for(KINDS)("KEEPER-1: the keeper makes, uses and removes shadows on %s", asyn
   const files = createCheckoutFiles({ ownProcess: false, disk, native, temporary: place.temporary, shadows: place.shadows });
   onCleanup(() => files.close());
   const content: Content = readDatabase(place.path);
+  forgetFile(place.path);
   const fingerprint = await withHold(files, place, "write", (held) => held.fingerprint());
   expect(listShadows(place)).toEqual(["known", "shadow"]);
   const client = await openClient(place.path);

@@ -11,11 +11,16 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "#engine/io/errors.ts";
 import { nodeDisk as disk } from "#engine/io/node-disk.ts";
 import { toEngineError } from "#engine/io/os-error.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
+
+async function giveUp(): Promise<void> {
+  throw new EngineError("cancelled", "that is enough");
+}
 
 function errorOf(act: () => unknown): EngineError {
   try {
@@ -193,7 +198,7 @@ describe("disk", () => {
     expect(drift(statSync(path, { bigint: true }).atimeNs, before.atimeNs)).toBeLessThan(1000);
   });
 
-  test("DISK-10: a clone has the same bytes, keeps holes, and stands alone", () => {
+  test("DISK-10: a copy has the same bytes, keeps holes, and stands alone", async () => {
     const folder = makeTemporaryFolder();
     const from = join(folder, "from");
     const to = join(folder, "to");
@@ -202,29 +207,56 @@ describe("disk", () => {
     writeSync(file, bytes(3_000_000), 0, 3_000_000, 8 * 2 ** 20 + 13);
     writeSync(file, bytes(1), 0, 1, 16 * 2 ** 20);
     closeSync(file);
-    expect(["cloned", "copied"]).toContain(disk.clone(from, to));
+    let pauses = 0;
+    await disk.copy(from, to, async () => void (pauses += 1));
+    expect(pauses).toBeGreaterThan(4);
     expect(readFileSync(to).equals(readFileSync(from))).toBe(true);
-    expect(disk.stat(to)?.allocated).toBeLessThan(8 * 2 ** 20);
+    expect(disk.stat(to)?.allocated).toBeLessThan(12 * 2 ** 20);
     const target = disk.open(to, "r+");
     disk.write(target, new Uint8Array([255]), 0);
     disk.close(target);
     expect(readFileSync(from)[0]).toBe(1);
   });
 
-  test("DISK-11: files that end in zeros, or are nothing else, are cloned at their size", () => {
+  test("DISK-11: files that end in zeros, or are nothing else, are copied at their size", async () => {
     const folder = makeTemporaryFolder();
-    for (const size of [0, 1, 4096, 2 ** 20, 2 ** 20 + 1, 3 * 2 ** 20]) {
+    for (const size of [0, 1, 4096, 2 ** 20, 2 ** 21, 2 ** 21 + 1, 3 * 2 ** 20]) {
       const from = join(folder, `zeros-${size}`);
       writeFileSync(from, new Uint8Array(size));
-      disk.clone(from, `${from}-copy`);
+      await disk.copy(from, `${from}-copy`);
       expect(readFileSync(`${from}-copy`).equals(readFileSync(from))).toBe(true);
     }
   });
 
-  test("DISK-12: a copy that fails leaves nothing behind", () => {
+  test("DISK-12: a copy or a clone that fails or is given up leaves nothing behind, nor takes what is there", async () => {
     const folder = makeTemporaryFolder();
-    mkdirSync(join(folder, "from"));
-    errorOf(() => disk.clone(join(folder, "from"), join(folder, "to")));
-    expect(disk.list(folder)).toEqual(["from"]);
+    const [from, to, present] = [join(folder, "from"), join(folder, "to"), join(folder, "present")];
+    mkdirSync(from);
+    await expect(disk.copy(from, to)).rejects.toMatchObject({ code: "io-failed" });
+    await expect(disk.copy(join(folder, "missing"), to)).rejects.toMatchObject({ code: "file-not-found" });
+    writeFileSync(present, new Uint8Array(5 * 2 ** 20).fill(1));
+    await expect(disk.copy(present, present)).rejects.toMatchObject({ code: "file-exists" });
+    await expect(disk.copy(present, to, giveUp)).rejects.toMatchObject({ code: "cancelled", message: "that is enough" });
+    errorOf(() => disk.clone(from, to));
+    expect(disk.list(folder)).toEqual(["from", "present"]);
+    expect(statSync(present).size).toBe(5 * 2 ** 20);
+  });
+
+  test("DISK-13: the thread is free while a file is copied", async () => {
+    const folder = makeTemporaryFolder();
+    const from = join(folder, "from");
+    writeFileSync(from, new Uint8Array(24 * 2 ** 20).fill(7));
+    const copies = ["a", "b", "c"].map((name) => disk.copy(from, join(folder, name)));
+    const done = new AbortController();
+    let turns = 0;
+    const counting = (async () => {
+      for (; !done.signal.aborted; turns += 1) await nextTurn();
+    })();
+    await Promise.all(copies);
+    done.abort();
+    await counting;
+    // Every stretch is at least two turns of the loop.
+    expect(turns).toBeGreaterThan(24);
+    for (const name of ["a", "b", "c"]) expect(readFileSync(join(folder, name)).equals(readFileSync(from))).toBe(true);
   });
 });

@@ -1,4 +1,15 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -99,6 +110,7 @@ test("NATIVE-14: the fallback clones nothing, knows no extents and gives no advi
   expect(fallback.extents(0, 0, 1, true)).toBeNull();
   expect(fallback.extentCount(0)).toBeNull();
   expect(fallback.filesystemType(0)).toBe(0);
+  expect(fallback.cachedBytes(0, 0, 1)).toBeNull();
   expect(fallback.wontRead(0, 0, 1)).toBeUndefined();
 });
 
@@ -144,6 +156,19 @@ describe.runIf(native.kind === "addon")("the addon", () => {
     for (const opened of [file, clone]) closeSync(opened);
   });
 
+  test("NATIVE-18: tells how much of a file is in memory", ({ skip }) => {
+    const file = openFile(makeTemporaryFolder(), "pages", makePages(4 * MIB, 8));
+    const cached = native.cachedBytes(file, 0, 4 * MIB);
+    if (cached === null) return skip("this kernel does not tell");
+    expect(cached).toBe(4 * MIB);
+    expect(native.cachedBytes(file, MIB, 8192)).toBe(8192);
+    fsyncSync(file);
+    native.wontRead(file, 0, 4 * MIB);
+    expect(native.cachedBytes(file, 0, 4 * MIB)).toBeLessThan(MIB);
+    closeSync(file);
+    expect(native.cachedBytes(9999, 0, 1)).toBeNull();
+  });
+
   const addon = createRequire(import.meta.url)(ADDON) as Record<string, (...input: unknown[]) => unknown>;
   const SHAPES: Readonly<Record<string, readonly unknown[]>> = {
     hashFilePages: [0, 1, 1, 4096],
@@ -158,6 +183,7 @@ describe.runIf(native.kind === "addon")("the addon", () => {
     lockRange: [0, 0, 1, true],
     unlockRange: [0, 0, 1],
     isSoleOpener: [0],
+    cachedBytes: [0, 0, 1],
     willRead: [0, 0, 1],
     wontRead: [0, 0, 1],
   };
@@ -226,7 +252,7 @@ describe.runIf(native.kind === "addon")("the addon", () => {
 
   test("NATIVE-5: closed files are refused with EBADF by all that can fail", () => {
     for (const [name, input] of Object.entries(SHAPES)) {
-      if (["isSoleOpener", "willRead", "wontRead", "cloneToPath"].includes(name)) continue;
+      if (["isSoleOpener", "cachedBytes", "willRead", "wontRead", "cloneToPath"].includes(name)) continue;
       const closed = input.map((value, at) => (at === 0 || (name === "compareFilePages" && at === 1) ? 9999 : value));
       expect(() => addon[name]?.(...closed), name).toThrow(expect.objectContaining({ errno: -9 }) as Error);
     }
