@@ -54,11 +54,9 @@ export const LIMITS = {
   uploadBytesMax: 64 * 1024 * 1024 * 1024,
   /** Read-only files of versions kept for reuse. */
   readonlyBytesMax: 4 * 1024 ** 3,
-  /** A checkout smaller than this has no shadow: hashing it costs less. */
-  shadowFileBytesMin: 1024 * 1024,
-  /** Nor has one up to this size while it is in memory: a second reads some ten gigabytes of memory. */
+  /** A checkout up to this size has no shadow while it is in memory: a second hashes some ten gigabytes of memory. */
   hashedFileBytesMax: 64 * 1024 * 1024,
-  /** A checkout, or a shadow, of more extents is too slow to clone and to compare. */
+  /** A checkout, or a shadow, of more extents is too slow to compare. */
   shadowExtentsMax: 8_192,
   /** Pages that a shadow does not vouch for. */
   shadowLoosePagesMax: 1_024,

@@ -273,7 +273,8 @@ export interface TrashView {
 
 export interface GcReport {
   readonly dryRun: boolean;
-  readonly branchesPurged: readonly string[];
+  /** Whole databases by name, branches as `database@branch`. */
+  readonly purged: readonly string[];
   readonly versionsRemoved: number;
   readonly segmentsRemoved: number;
   readonly checkoutsRemoved: number;

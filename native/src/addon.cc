@@ -210,7 +210,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("cloneCall", Napi::String::New(env, kCloneCall));
   exports.Set("threads", Napi::Number::New(env, Threads()));
   exports.Set("kernel", Napi::String::New(env, ChooseStripeKernel().name));
-  exports.Set("hasZstd", Napi::Boolean::New(env, HasZstd()));
+  exports.Set("hasDecoder", Napi::Boolean::New(env, HasDecoder()));
+  exports.Set("hasEncoder", Napi::Boolean::New(env, HasEncoder()));
   exports.Set("decodeFrames", Napi::Function::New(env, DecodeFramesOf));
   exports.Set("encodeFrame", Napi::Function::New(env, EncodeFrameOf));
   exports.Set("hashPages", Napi::Function::New(env, HashPagesOf));

@@ -53,9 +53,8 @@ struct Zstd {
 #endif
   }
 
-  bool IsComplete() const {
-    return create && free && decompress && is_error && create_encoder && free_encoder && reset && set_parameter && load_dictionary && compress && bound;
-  }
+  bool Decodes() const { return create && free && decompress && is_error; }
+  bool Encodes() const { return create_encoder && free_encoder && reset && set_parameter && load_dictionary && compress && bound && is_error; }
 
  private:
 #if !defined(_WIN32)
@@ -73,11 +72,12 @@ const Zstd& Loaded() {
 
 }  // namespace
 
-bool HasZstd() { return Loaded().IsComplete(); }
+bool HasDecoder() { return Loaded().Decodes(); }
+bool HasEncoder() { return Loaded().Encodes(); }
 
 bool DecodeFrames(const StoredFrames& frames, uint8_t* raw, size_t raw_size) {
   const Zstd& zstd = Loaded();
-  if (!zstd.IsComplete() || frames.size < kFrameMagicBytes) return false;
+  if (!zstd.Decodes() || frames.size < kFrameMagicBytes) return false;
   const std::unique_ptr<void, size_t (*)(void*)> context(zstd.create(), zstd.free);
   if (!context) return false;
   // The magic bytes of a frame go over the last ones of the frame before, which is decoded by then.
@@ -99,7 +99,7 @@ bool DecodeFrames(const StoredFrames& frames, uint8_t* raw, size_t raw_size) {
 
 bool EncodeFrame(const uint8_t* pages, size_t size, const uint8_t* dictionary, size_t dictionary_size, int level, std::vector<uint8_t>& stored) {
   const Zstd& zstd = Loaded();
-  if (!zstd.IsComplete()) return false;
+  if (!zstd.Encodes()) return false;
   // Kept for the thread's next frame: making one costs as much as compressing some ten kilobytes.
   thread_local const std::unique_ptr<void, size_t (*)(void*)> context(zstd.create_encoder(), zstd.free_encoder);
   const auto is_done = [&](size_t result) { return zstd.is_error(result) == 0; };

@@ -5,8 +5,9 @@
 
 namespace coppice {
 
-/** True when the zstd of the program that loaded us can be called: Node's binary exports it, others may not. */
-bool HasZstd();
+/** True when the zstd of the program that loaded us can be called: Node's binary exports it, others may not, or in part. */
+bool HasDecoder();
+bool HasEncoder();
 
 constexpr size_t kFrameMagicBytes = 4;
 

@@ -195,7 +195,7 @@ function showGc(report: GcReport, terminal: Terminal): string {
   const stranded = report.strandedOperations;
   return formatFacts(terminal, [
     [report.dryRun ? "would free" : "freed", formatBytes(Math.max(0, report.bytesFreed))],
-    ["purged", report.branchesPurged.join(", ")],
+    ["purged", report.purged.join(", ")],
     ["versions", formatCount(report.versionsRemoved)],
     ["segments", formatCount(report.segmentsRemoved)],
     ["files of branches", formatCount(report.checkoutsRemoved)],

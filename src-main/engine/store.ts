@@ -402,6 +402,7 @@ class LocalStore implements Store {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#activity.end();
     this.#openDiffs?.closeAll();
     await this.#changeCounts?.close();
     await this.#queries?.close();

@@ -5,14 +5,14 @@ import { formatCount } from "./format.ts";
 
 /** What a collection would remove, or has removed. */
 export function GcFacts({ report }: { readonly report: GcReport }) {
-  const purged = report.branchesPurged;
+  const { purged } = report;
   return (
     <Facts
       className="grid-cols-[168px_minmax(0,1fr)]!"
       facts={[
         { label: report.dryRun ? "Would free" : "Freed", value: <Bytes value={report.bytesFreed} className="font-medium" /> },
         {
-          label: "Branches purged",
+          label: "Purged",
           value: purged.length > 0 ? `${formatCount(purged.length)}: ${purged.slice(0, 20).join(", ")}` : "none",
           title: purged.slice(0, 200).join("\n"),
         },

@@ -60,7 +60,7 @@ function PredictedPart({ names, predictedBytes }: { readonly names: string; read
 }
 
 const GARBAGE = {};
-const freesNothing = (forecast: GcReport) => forecast.bytesFreed === 0 && forecast.branchesPurged.length === 0;
+const freesNothing = (forecast: GcReport) => forecast.bytesFreed === 0 && forecast.purged.length === 0;
 
 /** What nothing needs any more, and what in the trash is due. */
 export function CollectDialog({ onClose }: { readonly onClose: () => void }) {

@@ -134,7 +134,7 @@ test("SUITE-11: a statement that fails is no statement that ran", async () => {
   expect(() => runSql(request)).toThrow("duplicate column name: tier_0_0");
 });
 
-test("SUITE-11: sizes are those of files, and of the blocks that they have", async () => {
+test("SUITE-11: sizes are those of files, also in folders that are not there", async () => {
   const folder = makeTemporaryFolder();
   const path = await makeSeed(folder);
   copyFileSync(path, join(folder, "copy.db"));

@@ -83,7 +83,7 @@ test("GC-3: gc --purge takes what is named out of the trash", async () => {
   await run("drop", "other");
   expect(await cliError("--store", store, "gc", "--purge", "shop@main")).toMatchObject({ code: "branch-not-found", exit: 4 });
   const freed = await cliResult<GcReport>("--store", store, "gc", "--purge", "shop@attempt-2", "--purge", "other");
-  expect(freed).toMatchObject({ dryRun: false, branchesPurged: ["shop@attempt-2"] });
+  expect(freed).toMatchObject({ dryRun: false, purged: ["other", "shop@attempt-2"] });
   expect(freed.bytesFreed).toBeGreaterThan(20_000);
   expect((await cliResult<TrashView[]>("--store", store, "trash")).map(({ name }) => name)).toEqual(["attempt-1"]);
 });

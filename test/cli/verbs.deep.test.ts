@@ -107,9 +107,9 @@ test("CLI-1: trash: destroy, drop, restore also under another name, gc, verify, 
   expect((await run("restore", "shop")).code).toBe(0);
   expect((await run("destroy", "shop@back")).code).toBe(0);
   const planned = await cliResult<GcReport>("--store", store, "gc", "--all-trash", "--dry-run");
-  expect(planned).toMatchObject({ dryRun: true, branchesPurged: ["shop@back"] });
+  expect(planned).toMatchObject({ dryRun: true, purged: ["shop@back"] });
   expect((await cliResult<TrashView[]>("--store", store, "trash")).length).toBe(1);
-  expect((await cliResult<GcReport>("--store", store, "gc", "--all-trash")).branchesPurged).toEqual(["shop@back"]);
+  expect((await cliResult<GcReport>("--store", store, "gc", "--all-trash")).purged).toEqual(["shop@back"]);
   expect((await run("trash")).out).toBe("");
   expect(await cliResult<VerifyReport>("--store", store, "verify")).toMatchObject({ ok: true, problems: [] });
   expect((await cliResult<UsageView>("--store", store, "usage", "shop")).rows.length).toBe(12);

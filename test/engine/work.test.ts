@@ -114,7 +114,7 @@ test("WORK-4: rollback, undo and promotion are one durable commit and a patch of
     await counter.of(() => store.promote({ database: "shop", source: "other", onto: "main" })),
   ];
   for (const work of moves) {
-    expect(work).toMatchObject({ commits: 1, syncs: 0, filesCreated: 1, filesCloned: 0 });
+    expect(work).toMatchObject({ commits: 1, syncs: 0, filesCreated: 1, filesCloned: 0, filesCopied: 0 });
     // Pages of the patch, once in its WAL and once in the file, where page 1 is among them.
     expect(work.bytesWritten).toBeLessThan(10 * PAGE_BYTES);
     expect(work.bytesRead).toBeLessThan(DATABASE_BYTES_MIN / 10);

@@ -108,7 +108,7 @@ test("RACE-4: a gc gets its turn although another process goes on forking", asyn
   for (let turn = 0; turn < 20; turn += 1) {
     await store.fork({ ...SHOP, newBranch: "going" });
     await store.destroy({ database: "shop", branch: "going" });
-    expect((await store.gc({ dryRun: false, purgeAllTrash: true })).branchesPurged).toEqual(["shop@going"]);
+    expect((await store.gc({ dryRun: false, purgeAllTrash: true })).purged).toEqual(["shop@going"]);
   }
   expect(await forker).toMatchObject({ code: 0, errors: "" });
 }, 60_000);

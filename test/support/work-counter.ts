@@ -26,6 +26,7 @@ export interface Work {
   filesCreated: number;
   filesRenamed: number;
   filesCloned: number;
+  filesCopied: number;
   /** Bytes that we read and wrote. SQLite's own are left out, and the names of holders in lock files. */
   bytesRead: number;
   bytesWritten: number;
@@ -43,6 +44,7 @@ export const NO_WORK: Readonly<Work> = {
   filesCreated: 0,
   filesRenamed: 0,
   filesCloned: 0,
+  filesCopied: 0,
   bytesRead: 0,
   bytesWritten: 0,
   pagesHashed: 0,
@@ -120,6 +122,10 @@ export class WorkCounter {
       clone: (from, to) => {
         this.#work.filesCloned += 1;
         return inner.clone(from, to);
+      },
+      copy: (from, to, between) => {
+        this.#work.filesCopied += 1;
+        return inner.copy(from, to, between);
       },
     };
   }

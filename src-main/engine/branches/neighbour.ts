@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { parseSqliteHeader, SQLITE_HEADER_BYTES, stampPage1 } from "../format/sqlite-header.ts";
 import type { BranchRecord, VersionRecord } from "../catalog/records.ts";
 import type { Disk, FileDescriptor } from "../io/disk.ts";
+import type { Work } from "../segments/page-source.ts";
 import type { Parts } from "./parts.ts";
 import type { Place } from "./resolve.ts";
 
@@ -20,13 +21,19 @@ export interface MadeFile {
  * can), then given the pages that the two versions do not share. Far cheaper than decoding a chain. Null, with nothing
  * left behind, when there is no such checkout or it changed meanwhile.
  */
-export async function cloneOfNeighbour(parts: Parts, place: Place, version: VersionRecord, path: string): Promise<MadeFile | null> {
+export async function cloneOfNeighbour(
+  parts: Parts,
+  place: Place,
+  version: VersionRecord,
+  path: string,
+  work: Work,
+): Promise<MadeFile | null> {
   for (const { branch, content, fingerprint } of neighbours(parts, place)) {
     const known = parts.catalog.versions.byNumber(place.database.id, content);
     if (!known || known.pageSize !== version.pageSize) continue;
     const differing = await parts.lineages.differing(place.database.id, content, version.number);
     if (!isMostlyShared(version, differing)) continue;
-    const how = await parts.files.copy(parts.paths.checkout(place.database.name, branch.name), fingerprint, path);
+    const how = await parts.files.copy(parts.paths.checkout(place.database.name, branch.name), fingerprint, path, work);
     if (how === null) continue;
     await overwriteFile(parts, version, path, differing);
     return { how, patched: differing.length };

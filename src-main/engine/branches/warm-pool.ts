@@ -2,9 +2,9 @@
  * Keeps files ready for the versions that are asked for, so that making a checkout costs a rename or a clone and a patch.
  *
  * Which versions: of each database for which this process had to make a file, the one last asked for or forked from. A
- * ready file of a version near it will do: it is patched when it is taken. Where blocks are shared one file is enough,
- * elsewhere each checkout uses one up, and they are made anew in the background: one at a time, giving way to verbs,
- * within a budget of the store and well before the disk is full. Nothing depends on it: what fails here costs time only.
+ * ready file of a version near it will do: it is patched when it is taken. Each checkout uses one up, but for the last one
+ * where blocks are shared. They are made anew in the background: one at a time, giving way to verbs, within a budget of
+ * the store and well before the disk is full. Nothing depends on it: what fails here costs time only.
  */
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseId, VersionNumber } from "#shared/ids.ts";
@@ -29,8 +29,6 @@ export interface TakenFile {
 /** What background work gives way to. */
 export interface Idle {
   idle(): Promise<void>;
-  /** Ends all waiting. */
-  wake(): void;
 }
 
 export class WarmPool {
@@ -59,8 +57,8 @@ export class WarmPool {
   /** Makes a file of `version` at `path` from a ready one; null, with nothing there, when there is none near. */
   async take(version: VersionRecord, path: string): Promise<TakenFile | null> {
     const near = await this.#near(version, isMostlyShared);
-    for (const { file, differing } of near) {
-      const how = this.#ready.take(file, path, near.length > 1 ? "spare" : "last");
+    for (const [index, { file, differing }] of near.entries()) {
+      const how = this.#ready.take(file, path, index < near.length - 1 ? "spare" : "last");
       if (how === null) continue;
       try {
         await overwriteFile(this.#parts, version, path, differing);
@@ -180,7 +178,6 @@ export class WarmPool {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#activity.wake();
     await this.#running;
   }
 
@@ -244,13 +241,13 @@ export class WarmPool {
     const { disk, native, clock, lineages } = this.#parts;
     const chain = await lineages.reader(version.database, version.number);
     const order = { disk, native, path, journal: "wal", changeCounter: clock.now() >>> 0, checksum: version.checksum } as const;
-    await materialise(chain, order, { signal: this.#closing.signal, giveWay: () => this.#giveWay() });
+    await materialise(chain, order, { giveWay: () => this.#giveWay() });
   }
 
   /**
-   * Copies a ready file. It is out of everybody's reach meanwhile: taken by
-   * somebody it would be a checkout that this process reads, and whose locks it drops when it closes it (the POSIX lock
-   * trap). False, with nothing at `path`, when somebody was quicker.
+   * Copies a ready file. It is out of everybody's reach meanwhile: taken by somebody it would be a checkout that this
+   * process reads, and whose locks it drops when it closes it (the POSIX lock trap). False, with nothing at `path`, when
+   * somebody was quicker.
    */
   async #copy(uid: string, file: ReadyFile, path: string): Promise<boolean> {
     const own = temporaryPath(this.#parts, "source.db");

@@ -333,7 +333,7 @@ async function makeFile(parts: Parts, place: Place, version: VersionRecord, work
   const path = temporaryPath(parts, "checkout.db");
   const taken = await parts.pool.take(version, path);
   if (taken) return { path, change: describe(taken.how === "cloned" ? "cloned from the warm pool" : "from the warm pool", taken.patched) };
-  const made = await cloneOfNeighbour(parts, place, version, path);
+  const made = await cloneOfNeighbour(parts, place, version, path, work);
   if (made) return { path, change: describe(made.how, made.patched) };
   await materialise(
     await parts.lineages.reader(place.database.id, version.number),

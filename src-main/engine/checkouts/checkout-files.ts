@@ -96,9 +96,10 @@ export interface CheckoutFiles {
   place(finished: string, path: string): Promise<string | null>;
   /**
    * Copies (reflinks where it can) a checkout to a new file, provided that it matches `fingerprint` before and after and
-   * that no WAL content is beside it; null, with nothing left behind, when it does not.
+   * that no WAL content is beside it; null, with nothing left behind, when it does not, and when somebody here wants to
+   * work with it meanwhile. Throws `cancelled`.
    */
-  copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null>;
+  copy(path: string, fingerprint: string, to: string, work: Work): Promise<"cloned" | "copied" | null>;
   /**
    * Of each file where its blocks are that other files may use too: pairs of a place on the disk and a length, bytes. Null
    * where nobody tells, or where the file is held all the time; nothing for one that is not there.

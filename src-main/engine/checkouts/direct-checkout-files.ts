@@ -15,11 +15,14 @@ import type { CheckoutFiles } from "./checkout-files.ts";
 import { checkoutCorrupt } from "./checkout-view.ts";
 import { checkFingerprint } from "./fingerprint.ts";
 import { HeldFile } from "./held-file.ts";
-import { takeTurn } from "./path-turns.ts";
+import { isWantedAlone, takeTurn } from "./path-turns.ts";
 import { placeFile, type ReplaceContext } from "./replace-file.ts";
 import { readSharedPlaces } from "./shared-places.ts";
 import { sidePaths, walBytes } from "./side-files.ts";
 import { checkoutBusy, takeExclusiveLock, takeWriteLock } from "./sqlite-locks.ts";
+
+/** Somebody wants to work with the file that is being copied: another way is found for the copy. */
+class CopyGivenUp extends Error {}
 
 export class DirectCheckoutFiles implements CheckoutFiles {
   readonly #context: ReplaceContext;
@@ -82,18 +85,26 @@ export class DirectCheckoutFiles implements CheckoutFiles {
     return placeFile(this.#context, finished, path);
   }
 
-  async copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null> {
+  async copy(path: string, fingerprint: string, to: string, { signal }: Work): Promise<"cloned" | "copied" | null> {
     const { disk } = this.#context;
     const isAsKnown = (): boolean => this.check(path, fingerprint) === "same" && walBytes(disk, path) === 0;
     if (!isAsKnown()) return null;
-    const endTurn = await takeTurn(disk.realPath(path), 0, "shared");
+    const real = disk.realPath(path);
+    const endTurn = await takeTurn(real, 0, "shared");
     if (endTurn === null) return null;
     let how: "cloned" | "copied" = "cloned";
     try {
       if (!this.#isWorthCloning(path) || !disk.clone(path, to)) {
-        await disk.copy(path, to);
+        await disk.copy(path, to, async () => {
+          if (signal?.aborted) throw new EngineError("cancelled", `Copying ${path} was cancelled`);
+          if (isWantedAlone(real)) throw new CopyGivenUp();
+        });
         how = "copied";
       }
+    } catch (error) {
+      const isGone = error instanceof EngineError && error.code === "file-not-found";
+      if (error instanceof CopyGivenUp || isGone) return null;
+      throw error;
     } finally {
       endTurn();
     }
@@ -121,7 +132,7 @@ export class DirectCheckoutFiles implements CheckoutFiles {
   async readPages(path: string, numbers: Uint32Array, pageSize: number): Promise<Uint8Array | null> {
     const { disk } = this.#context;
     if (disk.stat(path)?.kind !== "file") return null;
-    const endTurn = await takeTurn(disk.realPath(path), 0);
+    const endTurn = await takeTurn(disk.realPath(path), 0, "shared");
     if (endTurn === null) return null;
     try {
       return readPagesOf(this.#context, path, numbers, pageSize);

@@ -65,8 +65,8 @@ class KeeperCheckoutFiles implements CheckoutFiles {
     return this.#keeperForUse().call("place", { finished, path });
   }
 
-  copy(path: string, fingerprint: string, to: string): Promise<"cloned" | "copied" | null> {
-    return this.#keeperForUse().call("copy", { path, fingerprint, to });
+  copy(path: string, fingerprint: string, to: string, work: Work): Promise<"cloned" | "copied" | null> {
+    return this.#keeperForUse().call("copy", { path, fingerprint, to }, work);
   }
 
   sharedPlaces(paths: readonly string[]): Promise<readonly (Float64Array | null)[]> {

@@ -35,6 +35,11 @@ class HashesNeeded extends Error {}
 function createHandlers(files: DirectCheckoutFiles): Handlers {
   const holds = new Map<HoldId, Hold>();
   const copies = new Map<number, AbortController>();
+  const cancellable = <T>(id: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const controller = new AbortController();
+    copies.set(id, controller);
+    return act(controller.signal).finally(() => copies.delete(id));
+  };
   let lastHold = 0;
   const held = (id: HoldId): Hold => {
     const hold = holds.get(id);
@@ -83,14 +88,10 @@ function createHandlers(files: DirectCheckoutFiles): Handlers {
       return null;
     },
     place: async ({ finished, path }) => files.place(finished, path),
-    copy: async ({ path, fingerprint, to }) => files.copy(path, fingerprint, to),
+    copy: async ({ path, fingerprint, to }, { id }) => cancellable(id, (signal) => files.copy(path, fingerprint, to, { signal })),
     sharedPlaces: async ({ paths }) => files.sharedPlaces(paths),
     readPages: async ({ path, numbers, pageSize }) => files.readPages(path, numbers, pageSize),
-    copySource: async (request, { id, progress }) => {
-      const controller = new AbortController();
-      copies.set(id, controller);
-      return files.copySource(request, { signal: controller.signal, progress }).finally(() => copies.delete(id));
-    },
+    copySource: async (request, { id, progress }) => cancellable(id, (signal) => files.copySource(request, { signal, progress })),
     cancel: async ({ request }) => {
       copies.get(request)?.abort();
       return null;

@@ -42,6 +42,7 @@ export function takeTurn(key: string, waitMs: number, mode: TurnMode = "alone"):
     const timer = setTimeout(() => {
       place.queue.splice(place.queue.indexOf(turn), 1);
       settle(null);
+      if (place.mode === "shared") startShared(place);
     }, waitMs);
     place.queue.push(turn);
   });
@@ -58,8 +59,20 @@ function endTurn(key: string): void {
     return;
   }
   place.mode = next.mode;
-  const starting = [next];
-  while (place.mode === "shared" && place.queue[0]?.mode === "shared") starting.push(...place.queue.splice(0, 1));
-  place.holders = starting.length;
-  for (const { start } of starting) start();
+  place.holders = 1;
+  next.start();
+  if (place.mode === "shared") startShared(place);
+}
+
+/** Those who wait first may join. */
+function startShared(place: Place): void {
+  while (place.queue[0]?.mode === "shared") {
+    place.holders += 1;
+    place.queue.shift()?.start();
+  }
+}
+
+/** True while somebody waits to have the file alone: who shares the turn for long should give it up. */
+export function isWantedAlone(key: string): boolean {
+  return places.get(key)?.queue.some(({ mode }) => mode === "alone") ?? false;
 }

@@ -1,6 +1,6 @@
 /**
- * Ready files: finished files of versions that wait to become a checkout, so that making one costs a rename (or, where the
- * filesystem shares blocks, a clone) instead of writing the whole database.
+ * Ready files: finished files of versions that wait to become a checkout, so that making one costs a rename (or, of the last
+ * one where the filesystem shares blocks, a clone) instead of writing the whole database.
  *
  *   cache/ready/<database uid>/v<number>-<identity>.db      identity: inode.size.mtime.boot, in base 36
  *
@@ -61,8 +61,8 @@ export class ReadyFiles {
   }
 
   /**
-   * Puts the file at `to`, on the same filesystem: a clone, where blocks are shared and this is the `last` one near, else the
-   * file itself. Null, with nothing left at `to`, when somebody else has taken it or it is not what it was.
+   * Puts the file at `to`, on the same filesystem: a clone, where blocks are shared and this is the `last` one near and in
+   * not too many pieces, else the file itself. Null, with nothing left at `to`, when somebody else has taken it or it is not what it was.
    */
   take(file: ReadyFile, to: string, which: "last" | "spare" = "last"): "cloned" | "taken" | null {
     try {
@@ -74,7 +74,10 @@ export class ReadyFiles {
       throw error;
     }
     reach("pool:taken");
-    return this.#isAsNamed(to, file.path) ? "taken" : this.#refuse(to);
+    if (!this.#isAsNamed(to, file.path)) return this.#refuse(to);
+    // It may have been cloned before (`#keep`).
+    this.#disk.setMode(to, 0o644);
+    return "taken";
   }
 
   /** Makes a finished file of this filesystem ready; it is gone from `finished`. */
@@ -105,7 +108,7 @@ export class ReadyFiles {
   }
 
   #cloneTo(file: ReadyFile, to: string): boolean {
-    // One that is taken by a rename is open nowhere in this process.
+    // A small one is taken by a rename, and then was open nowhere in this process.
     if (file.bytes <= LIMITS.warmCopyBytesMax) return false;
     const source = this.#disk.open(file.path, "r");
     try {

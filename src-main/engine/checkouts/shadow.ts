@@ -34,6 +34,7 @@ import { pagesThatDiffer } from "./view-hashes.ts";
 
 /** When more of the file than this share was written, hashing it once is cheaper than reading two files. */
 const COMPARED_SHARE_MAX = 1 / 4;
+const COMPARED_BYTES_MIN = 1024 * 1024;
 const COMPARED_RANGES_MAX = 4096;
 /** A small file of which less is in memory is better not read. */
 const HASHED_CACHED_SHARE_MIN = 3 / 4;
@@ -189,7 +190,7 @@ export class Shadow {
       if (written === null || written.length > COMPARED_RANGES_MAX) return null;
       this.#written = written;
       const ranges = written.flatMap(({ start, end }) => (start < bytes ? [{ start, end: Math.min(end, bytes) }] : []));
-      if (sumBytes(ranges) > Math.max(bytes * COMPARED_SHARE_MAX, LIMITS.shadowFileBytesMin)) return null;
+      if (sumBytes(ranges) > Math.max(bytes * COMPARED_SHARE_MAX, COMPARED_BYTES_MIN)) return null;
       // A clone's pages are not in memory: all are asked for before the first is waited for.
       for (const { start, end } of ranges) native.willRead(shadow, start, end - start);
       const pages = pagesOfRanges(ranges, pageSize).flatMap(({ first, count }) =>
@@ -227,7 +228,7 @@ export class Shadow {
   #make(): boolean {
     const { disk, native } = this.#context;
     const { size } = disk.statFile(this.#checkout);
-    if (size < LIMITS.shadowFileBytesMin || this.#isQuicklyHashed(size) || !isWorthCloning(native, this.#checkout, size)) return false;
+    if (this.#isQuicklyHashed(size) || !isWorthCloning(native, this.#checkout, size)) return false;
     const extents = readExtents(native, this.#checkout, size, LIMITS.shadowExtentsMax, false);
     if (extents === null) return false;
     const { delayed, opaque } = surveyExtents(extents);

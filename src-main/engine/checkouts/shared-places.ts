@@ -17,7 +17,7 @@ export async function readSharedPlaces(
   const { disk, native } = ports;
   const stat = disk.stat(path);
   if (stat === null) return new Float64Array(0);
-  const endTurn = await takeTurn(disk.realPath(path), TURN_WAIT_MS);
+  const endTurn = await takeTurn(disk.realPath(path), TURN_WAIT_MS, "shared");
   if (endTurn === null) return null;
   try {
     const file = disk.open(path, "r");

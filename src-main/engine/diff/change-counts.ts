@@ -65,7 +65,7 @@ export class ChangeCounts {
   #requests = 0;
   #isClosed = false;
 
-  /** `idle`: waits, not for ever, until no verb is under way. */
+  /** `idle`: waits, not for ever, until no verb is under way and none has just ended. */
   constructor(parts: Parts, idle: () => Promise<void>) {
     this.#parts = parts;
     this.#idle = idle;
@@ -177,7 +177,7 @@ export class ChangeCounts {
     const work: Work = {
       signal: task.abort.signal,
       giveWay: async () => {
-        if (!this.#isWanted(task)) task.abort.abort();
+        if (!this.#isWanted(task)) return task.abort.abort();
         if (performance.now() - sliceStart < LIMITS.changeSliceMs) return;
         await this.#idle();
         sliceStart = performance.now();

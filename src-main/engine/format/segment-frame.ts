@@ -13,6 +13,8 @@ import { FRAME_ROOM_BYTES, type Native, type StoredFrames } from "../io/native.t
 /** zstd level of delta frames, and of the blocks of a base, which are many. */
 const DELTA_LEVEL = 3;
 const BASE_LEVEL = 1;
+/** Less is compressed sooner than another thread takes it up. */
+const COMPRESSED_HERE_BYTES_MAX = 64 * 1024;
 const FRAME_MAGIC = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd);
 /** A dictionary that starts like this would be taken for a trained one. */
 const DICTIONARY_MAGIC = [0x37, 0xa4, 0x30, 0xec] as const;
@@ -27,9 +29,10 @@ export function compressDeltaFrame(pages: Uint8Array, dictionary: Uint8Array): U
   return withoutMagic(zstdCompressSync(pages, { ...compressOptions(pages.length, DELTA_LEVEL), ...dictionaryOption(dictionary) }));
 }
 
-/** The same off this thread, where there is a way. */
+/** The same off this thread, where there is a way and it is worth it. */
 export async function compressDeltaFrameAside(native: Native, pages: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
-  return (await native.encodeFrame?.(pages, dictionary, DELTA_LEVEL)) ?? compressDeltaFrame(pages, dictionary);
+  const aside = pages.length > COMPRESSED_HERE_BYTES_MAX ? await native.encodeFrame?.(pages, dictionary, DELTA_LEVEL) : null;
+  return aside ?? compressDeltaFrame(pages, dictionary);
 }
 
 /**

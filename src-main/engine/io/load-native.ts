@@ -24,7 +24,8 @@ interface Addon {
   readonly cloneCall: string;
   readonly threads: number;
   readonly kernel: string;
-  readonly hasZstd: boolean;
+  readonly hasDecoder: boolean;
+  readonly hasEncoder: boolean;
   decodeFrames(
     stored: Uint8Array,
     frameBytes: Uint32Array,
@@ -96,11 +97,11 @@ function wrapAddon(addon: Addon): Native {
     hasRangeLocks: locks,
     facilities: () => listFacilities(addon),
     hashPages: addon.hashPages,
-    decodeFrames: addon.hasZstd
+    decodeFrames: addon.hasDecoder
       ? ({ stored, frameBytes, frameRawBytes, pageSize }, pages, hashes) =>
           addon.decodeFrames(stored, frameBytes, frameRawBytes, pageSize, pages, hashes)
       : null,
-    encodeFrame: addon.hasZstd ? addon.encodeFrame : null,
+    encodeFrame: addon.hasEncoder ? addon.encodeFrame : null,
     foldHashes: addon.foldHashes,
     hashFilePages: (file, first, count, pageSize) => attempt("read", file, () => addon.hashFilePages(file, first, count, pageSize)),
     differingPages: (file, first, count, pageSize, expected) =>
@@ -132,8 +133,8 @@ function listFacilities(addon: Addon): { name: string; using: string }[] {
   return [
     { name: "page hash", using: `addon, ${addon.kernel}, ${threads}` },
     { name: "page comparison", using: `addon, ${threads}` },
-    { name: "frame decoding", using: addon.hasZstd ? "addon, on several threads" : "zlib, on several threads" },
-    { name: "frame encoding", using: addon.hasZstd ? "addon, on several threads" : "zlib, 1 thread" },
+    { name: "frame decoding", using: addon.hasDecoder ? "addon, on several threads" : "zlib, on several threads" },
+    { name: "frame encoding", using: addon.hasEncoder ? "addon, on several threads" : "zlib, 1 thread" },
     { name: "file clone", using: clones },
     { name: "range clone", using: addon.hasExtents ? "reflink (FICLONERANGE) where the filesystem can, else none" : "none" },
     { name: "file extents", using: addon.hasExtents ? "FIEMAP" : "none" },

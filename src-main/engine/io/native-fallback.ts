@@ -37,7 +37,7 @@ export function createFallback(problem: string): Native {
       { name: "page comparison", using: "JavaScript, 1 thread" },
       { name: "frame decoding", using: "zlib, on several threads" },
       { name: "frame encoding", using: "zlib, 1 thread" },
-      { name: "file clone", using: "copy" },
+      { name: "file clone", using: "none, files are copied" },
       { name: "range clone", using: "none" },
       { name: "file extents", using: "none" },
       { name: "process locks", using: "SQLite locks" },

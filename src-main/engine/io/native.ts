@@ -23,7 +23,7 @@ export interface Native {
   readonly decodeFrames: ((frames: StoredFrames, pages: Uint8Array, hashes: Uint8Array) => Promise<boolean>) | null;
   /**
    * Compresses one frame, without its magic bytes, on a thread of libuv; no dictionary has 0 bytes. Null when zstd refuses.
-   * Until the promise settles, the arrays must not be transferred or written to. Null where `decodeFrames` is.
+   * Until the promise settles, the arrays must not be transferred or written to. Null where the program does not lend us its zstd.
    */
   readonly encodeFrame: ((pages: Uint8Array, dictionary: Uint8Array, level: number) => Promise<Uint8Array | null>) | null;
   /**

@@ -6,6 +6,7 @@ import { loadNative } from "./load-native.ts";
 import { systemErrorName, toEngineError } from "./os-error.ts";
 
 const COPY_CHUNK_BYTES = 2 * 1024 * 1024;
+const COPIES_AT_ONCE = 3;
 const read = promisify(fs.read);
 const write = promisify(fs.write);
 /** Node takes no more in one call. */
@@ -169,14 +170,12 @@ function cloneFile(from: string, to: string): boolean {
 async function copyFile(from: string, to: string, between?: () => Promise<void>): Promise<void> {
   const source = fs.openSync(from, "r");
   try {
-    const target = fs.openSync(to, "wx");
+    const target = fs.openSync(to, "wx", 0o644);
     try {
-      await copyBytes(source, target, between);
+      await inTurns(() => copyBytes(source, target, between)).finally(() => fs.closeSync(target));
     } catch (error) {
-      fs.unlinkSync(to);
+      fs.rmSync(to, { force: true });
       throw error;
-    } finally {
-      fs.closeSync(target);
     }
   } finally {
     fs.closeSync(source);
@@ -185,7 +184,7 @@ async function copyFile(from: string, to: string, between?: () => Promise<void>)
 
 /** Reads and writes on threads of libuv. Chunks of nothing but zeros become holes. */
 async function copyBytes(source: FileDescriptor, target: FileDescriptor, between?: () => Promise<void>): Promise<void> {
-  const buffer = Buffer.allocUnsafe(COPY_CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(Math.min(COPY_CHUNK_BYTES, Math.max(1, fs.fstatSync(source).size)));
   let position = 0;
   for (;;) {
     const { bytesRead } = await read(source, buffer, 0, buffer.length, position);
@@ -199,6 +198,22 @@ async function copyBytes(source: FileDescriptor, target: FileDescriptor, between
     await between?.();
   }
   fs.ftruncateSync(target, position);
+}
+
+let copying = 0;
+const waitingCopies: (() => void)[] = [];
+
+/** Few at a time: there are four threads, and others want them as well. */
+async function inTurns<T>(act: () => Promise<T>): Promise<T> {
+  if (copying === COPIES_AT_ONCE) await new Promise<void>((settle) => waitingCopies.push(settle));
+  else copying += 1;
+  try {
+    return await act();
+  } finally {
+    const next = waitingCopies.shift();
+    if (next) next();
+    else copying -= 1;
+  }
 }
 
 /** Every byte equals its neighbour, and the first is zero: one memcmp. */

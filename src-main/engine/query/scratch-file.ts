@@ -54,7 +54,7 @@ export class ScratchFile {
     if (former !== undefined) removeFile(this.#parts, former);
     const { disk, native, clock, lineages } = this.#parts;
     const path = temporaryPath(this.#parts, "query.db");
-    if (await cloneOfNeighbour(this.#parts, place, version, path)) return path;
+    if (await cloneOfNeighbour(this.#parts, place, version, path, work)) return path;
     const reader = await lineages.reader(version.database, version.number);
     await materialise(reader, { disk, native, path, journal: "wal", changeCounter: clock.now() >>> 0, checksum: version.checksum }, work);
     return path;

@@ -4,7 +4,7 @@
  */
 import { assert } from "#shared/assert.ts";
 import { LIMITS } from "#shared/limits.ts";
-import { compressDeltaFrame, compressDeltaFrameAside } from "../format/segment-frame.ts";
+import { compressDeltaFrameAside } from "../format/segment-frame.ts";
 import { countStoredPages } from "../format/segment-index.ts";
 import { lockPageNumber } from "../format/sqlite-header.ts";
 import type { SegmentParts } from "./segment-parts.ts";
@@ -14,8 +14,6 @@ import type { WrittenVersion } from "./write-base.ts";
 
 /** Frames that are compressed on other threads at a time, with two of them busy. */
 const FRAMES_IN_FLIGHT_MAX = 4;
-/** A change of less is compressed sooner than another thread takes it up. */
-const COMPRESSED_HERE_BYTES_MAX = 32 * 1024;
 
 /** The state that pages are stored against. */
 export interface PreviousState {
@@ -105,10 +103,7 @@ export class DeltaEncoder {
   /** Ends the last frame. Returns the state checksum that all of it comes to. */
   async seal(): Promise<Uint8Array> {
     const { pageSize, pageCount, previous } = this.#order;
-    const frame = this.#frame;
-    if (this.#inFlight.length === 0 && frame.numbers.length * pageSize <= COMPRESSED_HERE_BYTES_MAX) {
-      if (frame.numbers.length > 0) this.#write(frame, compressDeltaFrame(frame.ownPages, frame.dictionary));
-    } else await this.#endFrame();
+    await this.#endFrame();
     while (this.#inFlight.length > 0) await this.#takeOldest();
     const expected = Math.max(0, countStoredPages(pageSize, pageCount) - countStoredPages(pageSize, previous.pageCount));
     assert(this.#newPages === expected, `all ${expected} new pages come, ${this.#newPages} did`);

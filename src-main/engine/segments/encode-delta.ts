@@ -15,7 +15,7 @@ import { writeBase, writeBaseOfPages, type WrittenVersion } from "./write-base.t
 const CHECKPOINT_LEVEL = 0;
 /** Pages whose previous versions are read together: each may need a block of the base to be decoded. */
 const PAGES_AHEAD = 256;
-const PAGES_AHEAD_MIN = 8;
+const PAGES_AHEAD_MIN = 32;
 
 /** A state as the pages that may differ from a version. */
 export interface StateChange {
@@ -52,13 +52,14 @@ async function writeDelta(change: StateChange, parts: SegmentParts, work: Work):
   const encoder = new DeltaEncoder({ ...change, previous, level: CHECKPOINT_LEVEL }, parts);
   const pace = new Pace("Storing a change", work, change.pageCount * change.pageSize);
   try {
-    for await (const { numbers, bytes } of slicesOf(change, PAGES_AHEAD)) {
-      await previous.bringAhead(numbers);
-      for await (const frame of slicesOf({ ...change, pages: [{ numbers, bytes }] }, encoder.pagesPerFrame)) {
-        await encoder.add(frame.numbers, frame.bytes);
-        await pace.advance(frame.bytes.length);
+    for await (const batch of change.pages)
+      for (const slice of slicesOf(batch, change.pageSize, PAGES_AHEAD)) {
+        await previous.bringAhead(slice.numbers);
+        for (const { numbers, bytes } of slicesOf(slice, change.pageSize, encoder.pagesPerFrame)) {
+          await encoder.add(numbers, bytes);
+          await pace.advance(bytes.length);
+        }
       }
-    }
     await encoder.dropPages((bytes) => pace.advance(bytes));
     await encoder.seal();
     if (encoder.pages === 0 && change.pageCount === change.previous.pageCount) return null;
@@ -97,16 +98,11 @@ class PreviousPages implements PreviousState {
 }
 
 /** The same pages, at most `pagesMax` at a time. */
-async function* slicesOf(
-  { pages, pageSize }: { readonly pages: AsyncIterable<PageBatch> | Iterable<PageBatch>; readonly pageSize: number },
-  pagesMax: number,
-): AsyncGenerator<PageBatch> {
-  for await (const { numbers, bytes } of pages)
-    for (let from = 0; from < numbers.length; from += pagesMax)
-      yield {
-        numbers: numbers.subarray(from, from + pagesMax),
-        bytes: bytes.subarray(from * pageSize, Math.min(from + pagesMax, numbers.length) * pageSize),
-      };
+function* slicesOf({ numbers, bytes }: PageBatch, pageSize: number, pagesMax: number): Generator<PageBatch> {
+  for (let from = 0; from < numbers.length; from += pagesMax) {
+    const to = Math.min(from + pagesMax, numbers.length);
+    yield { numbers: numbers.subarray(from, to), bytes: bytes.subarray(from * pageSize, to * pageSize) };
+  }
 }
 
 /** Replaces a delta that was just written by a base of the same state. */

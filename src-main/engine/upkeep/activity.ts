@@ -6,7 +6,7 @@ export class Activity {
   #active = 0;
   /** When the last verb ended, by the monotonic clock. */
   #endedAt = -Infinity;
-  #wakeUp = new AbortController();
+  readonly #end = new AbortController();
 
   async during<T>(act: () => Promise<T>): Promise<T> {
     this.#active += 1;
@@ -23,8 +23,9 @@ export class Activity {
    * verbs never end, background work still gets on.
    */
   async idle(): Promise<void> {
-    const { signal } = this.#wakeUp;
-    for (const deadline = performance.now() + LIMITS.giveWayMs; !signal.aborted;) {
+    const { signal } = this.#end;
+    const deadline = performance.now() + LIMITS.giveWayMs;
+    while (!signal.aborted) {
       const now = performance.now();
       const wait = Math.min(this.#active > 0 ? LIMITS.quietMs : this.#endedAt + LIMITS.quietMs - now, deadline - now);
       if (wait <= 0) return;
@@ -33,9 +34,8 @@ export class Activity {
     }
   }
 
-  /** Ends all waiting. */
-  wake(): void {
-    this.#wakeUp.abort();
-    this.#wakeUp = new AbortController();
+  /** The store is being closed: nothing waits any more. */
+  end(): void {
+    this.#end.abort();
   }
 }

@@ -28,6 +28,9 @@ export interface DueTrash {
   readonly databases: readonly DatabaseRecord[];
 }
 
+/** With the names of all, which the catalog forgets. */
+type NamedTrash = DueTrash & { readonly names: readonly string[] };
+
 /**
  * `purgeAllTrash` does not wait for purge dates, nor do those that `purge` names. A dry run says exactly what would be freed
  * and changes nothing. Errors: `checkout-busy` (a trashed branch's file is still in use), `store-busy`, `store-read-only`,
@@ -46,7 +49,7 @@ export async function gc(parts: Parts, input: RequestInput<"store.gc">, work: Ph
 }
 
 async function collect(parts: Parts, input: RequestInput<"store.gc">, work: PhasedWork): Promise<GcReport> {
-  const due = dueTrash(parts, input);
+  const due = withNames(parts, dueTrash(parts, input));
   const makePlan = (): GarbagePlan => planGarbage(parts.catalog, { now: purgeTime(parts), undoWindowMs: LIMITS.undoWindowMs, ...due });
   if (input.dryRun) {
     const plan = makePlan();
@@ -112,6 +115,14 @@ function withNamed<T extends { readonly id: number }>(
     found.set(id, record);
   }
   return [...found.values()];
+}
+
+function withNames(parts: Parts, due: DueTrash): NamedTrash {
+  const names = [
+    ...due.databases.map(({ name }) => name),
+    ...due.branches.map((branch) => `${parts.catalog.databases.nameOf(branch.database) ?? ""}@${branch.name}`),
+  ];
+  return { ...due, names };
 }
 
 /** Places of files that go with the trash; a live branch that took the name has the file now. */
@@ -186,11 +197,11 @@ async function storeBytes(parts: Parts): Promise<number> {
   return objects.reduce((sum, { size }) => sum + size, parts.disk.stat(parts.paths.catalog)?.size ?? 0);
 }
 
-function report(parts: Parts, due: DueTrash, plan: GarbagePlan, files: RemovedFiles, bytes: number, dryRun: boolean): GcReport {
+function report(parts: Parts, due: NamedTrash, plan: GarbagePlan, files: RemovedFiles, bytes: number, dryRun: boolean): GcReport {
   const fileSegments = plan.segments.reduce((sum, segment) => sum + segment.parts, 0);
   return {
     dryRun,
-    branchesPurged: due.branches.map((branch) => `${parts.catalog.databases.byId(branch.database)?.name ?? ""}@${branch.name}`),
+    purged: due.names,
     versionsRemoved: plan.purge.versions.reduce((sum, { numbers }) => sum + numbers.length, 0),
     segmentsRemoved: plan.segments.length,
     checkoutsRemoved: dryRun

@@ -54,6 +54,7 @@ export class Merger {
   /** Whether the one under way is ended also then. */
   #isSmall = false;
   #sliceStart = 0;
+  #isPublishing = false;
   #problem: string | null = null;
 
   constructor(parts: MergerParts, activity: Activity, fanIn: number = LIMITS.mergeFanIn) {
@@ -85,7 +86,6 @@ export class Merger {
   /** Ends a few small merges, which takes some milliseconds each, and gives the others up. */
   async close(): Promise<void> {
     if (!this.#isClosing) this.#left = LIMITS.mergesAtCloseMax;
-    this.#activity.wake();
     await this.#running;
   }
 
@@ -153,7 +153,8 @@ export class Merger {
     if (performance.now() - this.#sliceStart < LIMITS.mergeSliceMs) return;
     await nextTurn();
     // Where versions come faster than they are merged, waiting would make every chain, and with it every verb, slower.
-    if (!this.#isClosing && this.#queue.length < this.#fanIn) await this.#activity.idle();
+    // And while it publishes it keeps gc away.
+    if (!this.#isClosing && !this.#isPublishing && this.#queue.length < this.#fanIn) await this.#activity.idle();
     if (this.#isClosing && !this.#isSmall) throw givenUp();
     this.#sliceStart = performance.now();
   }
@@ -197,7 +198,9 @@ export class Merger {
     const order = { before: state, beforeChecksum: before.checksum, covers, checksum: after.checksum, level: merge.level };
     const encoder = await mergeSegments(order, segments, advance);
     return writers.whilePublishing(async () => {
-      const stored = encoder === "rewrite" ? await this.#writeBase(after, segments, advance) : await publish(encoder);
+      this.#isPublishing = true;
+      const storing = encoder === "rewrite" ? this.#writeBase(after, segments, advance) : publish(encoder);
+      const stored = await storing.finally(() => (this.#isPublishing = false));
       reach("merge:written");
       const record = { ...stored, database, to: merge.to, from: stored.level === BASE_LEVEL ? null : merge.from };
       if (!(await this.#add(record))) {

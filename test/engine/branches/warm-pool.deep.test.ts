@@ -284,7 +284,10 @@ test.for(["xfs", "btrfs"] as const)(
     expect((await forkAndOpen(store, "four")).checkout).toMatch(/^cloned from the warm pool/);
     expect(await readyFiles(store)).toBe(1);
     extents = 1_000;
-    expect((await forkAndOpen(store, "five")).checkout).toMatch(/^from the warm pool/);
+    const five = await forkAndOpen(store, "five");
+    expect(five.checkout).toMatch(/^from the warm pool/);
+    // It was cloned before, and kept from others meanwhile.
+    expect(statSync(five.path).mode & 0o777).toBe(0o644);
     expect(await readyFiles(store)).toBe(0);
     expect((await store.verify({})).problems).toEqual([]);
   },

@@ -254,15 +254,36 @@ describe("holds", () => {
     const files = openFiles(place);
     const held = await files.hold(place.path, "write", 1000);
     const fingerprint = (await held.fingerprint()) ?? "";
-    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`)).toBe(null);
+    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`, {})).toBe(null);
     await expect(files.copySource({ file: place.path, into: `${place.temporary}/copy`, waitMs: 20 }, {})).rejects.toMatchObject({
       code: "source-busy",
     });
     const client = await openClient(place.path);
     await expect(client.exec("BEGIN IMMEDIATE")).rejects.toMatchObject(busy);
     await held.release();
-    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`)).not.toBe(null);
+    expect(await files.copy(place.path, fingerprint, `${place.temporary}/copy`, {})).not.toBe(null);
     expect(Buffer.compare(disk.readWhole(`${place.temporary}/copy`), disk.readWhole(place.path))).toBe(0);
+  });
+
+  it("CHECKOUT-25: do not wait for a copy: it is given up, as is one that is cancelled, and leaves nothing", async () => {
+    const place = makePlace();
+    makeDatabase(place.path, { rows: 60_000 });
+    const files = openFiles(place);
+    const first = await files.hold(place.path, "write", 1000);
+    const fingerprint = (await first.fingerprint()) ?? "";
+    await first.release();
+    const cancelled = new AbortController();
+    const copies = ["a", "b"].map((name, index) =>
+      files.copy(place.path, fingerprint, `${place.temporary}/${name}`, index === 0 ? {} : { signal: cancelled.signal }),
+    );
+    cancelled.abort();
+    const held = files.hold(place.path, "write", 1000);
+    const [given, stopped] = await Promise.allSettled(copies);
+    expect(given).toEqual({ status: "fulfilled", value: null });
+    expect(stopped).toMatchObject({ status: "rejected", reason: { code: "cancelled" } });
+    await (await held).release();
+    expect(disk.list(place.temporary)).toEqual([]);
+    expect(await files.copy(place.path, fingerprint, `${place.temporary}/c`, {})).toBe("copied");
   });
 
   it.runIf(process.getuid?.() === 0)("CHECKOUT-8: of a file that this user may not write are refused", async () => {

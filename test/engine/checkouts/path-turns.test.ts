@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { takeTurn } from "#engine/checkouts/path-turns.ts";
+import { isWantedAlone, takeTurn } from "#engine/checkouts/path-turns.ts";
 
 let keys = 0;
 const nextKey = (): string => `file ${(keys += 1)}`;
@@ -45,4 +45,16 @@ test("CHECKOUT-24: a turn that does not come in time is none, and whoever waits 
   end();
   (await waiting)();
   (await take(key))();
+});
+
+test("CHECKOUT-24: when nobody waits to be alone any more, those who waited behind join", async () => {
+  const key = nextKey();
+  const end = await take(key, "shared");
+  const alone = takeTurn(key, 20);
+  const joining = take(key, "shared");
+  expect(isWantedAlone(key)).toBe(true);
+  expect(await alone).toBeNull();
+  (await joining)();
+  expect(isWantedAlone(key)).toBe(false);
+  end();
 });

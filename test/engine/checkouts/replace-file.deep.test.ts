@@ -224,7 +224,7 @@ describe("a copy of a checkout", () => {
         const fingerprint = (await held.fingerprint()) ?? "";
         await held.release();
         const to = `${place.temporary}/copy`;
-        expect(await files.copy(place.path, fingerprint, to)).toBe(native.kind === "addon" ? how : "copied");
+        expect(await files.copy(place.path, fingerprint, to, {})).toBe(native.kind === "addon" ? how : "copied");
         expect(readDatabase(to)).toEqual(readDatabase(place.path));
         disk.remove(to);
         disk.remove(place.path);

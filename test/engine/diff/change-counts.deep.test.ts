@@ -104,3 +104,17 @@ test("CHANGES-6: processes that count in one store at once agree, and share what
   expect(new Database(cacheFile(store), { readonly: true }).pragma("integrity_check", { simple: true })).toBe("ok");
   expect(cachedEntries(store)).toBe(11);
 });
+
+test("CHANGES-4: a program that closes its store while changes are counted ends as it should", { timeout: 60_000 }, async () => {
+  const store = await makeLarge();
+  await store.close();
+  const script = startScript(`
+    import { openStore } from "#engine/store.ts";
+    const store = await openStore(${JSON.stringify(store.path)}, { actor: "a" });
+    await store.changes({ database: "shop", pairs: [{ from: 1, to: 2 }] });
+    await store.touch({ database: "shop", branch: "main" });
+    await store.close();
+    console.log("closed");`);
+  expect(await script.nextLine()).toBe("closed");
+  expect(await script.end()).toBe(0);
+});

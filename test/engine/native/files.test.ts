@@ -18,6 +18,7 @@ import { loadNative } from "#engine/io/load-native.ts";
 import { createFallback } from "#engine/io/native-fallback.ts";
 import { EXTENT } from "#engine/io/native.ts";
 import { mountLoopFilesystem } from "../../support/loop-filesystem.ts";
+import { startScript } from "../../support/run-script.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 
 const native = loadNative();
@@ -315,5 +316,27 @@ describe.runIf(native.kind === "addon")("the addon", () => {
     const first = await Promise.all(workers.map((worker) => new Promise<string>((settle) => worker.once("message", settle))));
     await Promise.all(workers.map((worker) => worker.terminate()));
     expect(first).toEqual([expected, expected, expected]);
+  });
+
+  test("NATIVE-9: a worker that is ended while other threads work for it takes nobody with it", { timeout: 30_000 }, async () => {
+    const script = startScript(`
+      import { Worker } from "node:worker_threads";
+      const source = \`
+        const addon = process.getBuiltinModule("node:module").createRequire("/")(${JSON.stringify(ADDON)});
+        const pages = new Uint8Array(4 * 1024 * 1024).map((_, index) => index * 7);
+        const decode = () => addon.decodeFrames(new Uint8Array(64), Uint32Array.of(60), pages.length, 4096, pages, new Uint8Array(16 * 1024)).then(decode);
+        const encode = () => addon.encodeFrame(pages, pages, 3).then(encode);
+        for (let count = 0; count < 3; count += 1) { encode(); decode(); }
+        process.getBuiltinModule("node:worker_threads").parentPort.postMessage("ready");
+      \`;
+      for (let round = 0; round < 12; round += 1) {
+        const worker = new Worker(source, { eval: true });
+        await new Promise((settle) => worker.once("message", settle));
+        await new Promise((settle) => setTimeout(settle, round * 3));
+        await worker.terminate();
+      }
+      console.log("still here");`);
+    expect(await script.nextLine()).toBe("still here");
+    expect(await script.end()).toBe(0);
   });
 });

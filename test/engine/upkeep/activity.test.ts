@@ -34,7 +34,7 @@ test("MERGE-19: it gets on where verbs never end, and when the store is closed",
   const waited = await timed(() => activity.idle());
   expect(waited).toBeGreaterThanOrEqual(LIMITS.giveWayMs * NEARLY);
   const idle = activity.idle();
-  activity.wake();
+  activity.end();
   expect(await timed(() => idle)).toBeLessThan(LIMITS.giveWayMs);
   ends.abort();
   await verb;

@@ -292,8 +292,8 @@ test("GC-3: named entries of the trash are purged, others stay, and what is not 
   const purge = [{ kind: "branch", id: one } as const, { kind: "database", id: big } as const];
   const dry = await store.gc({ dryRun: true, purge });
   const report = await store.gc({ dryRun: false, purge });
-  expect(report.branchesPurged).toEqual(["shop@a-1"]);
-  expect([dry.branchesPurged, dry.versionsRemoved]).toEqual([report.branchesPurged, report.versionsRemoved]);
+  expect(report.purged).toEqual(["big", "shop@a-1"]);
+  expect([dry.purged, dry.versionsRemoved]).toEqual([report.purged, report.versionsRemoved]);
   expect((await store.trash({})).map(({ name }) => name)).toEqual(["a-2"]);
   expect((await store.verify({})).problems).toEqual([]);
 });

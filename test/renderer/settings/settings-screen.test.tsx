@@ -26,7 +26,7 @@ test("SETTINGS-2: space is freed only after its figures were shown", async () =>
   const api = renderApp("settings", {
     "store.gc": ({ dryRun }) => ({
       dryRun,
-      branchesPurged: [],
+      purged: [],
       versionsRemoved: 1,
       segmentsRemoved: 1,
       checkoutsRemoved: 0,

@@ -85,7 +85,7 @@ export function usageView(rows: readonly UsageRow[] = usageRows(), rest: Partial
 export function gcReport(rest: Partial<GcReport> = {}): GcReport {
   return {
     dryRun: true,
-    branchesPurged: [],
+    purged: [],
     versionsRemoved: 2,
     segmentsRemoved: 2,
     checkoutsRemoved: 0,

@@ -9,7 +9,7 @@ import { operationView, trashView } from "../support/views.ts";
 function gcReport(dryRun: boolean): GcReport {
   return {
     dryRun,
-    branchesPurged: ["attempt-1"],
+    purged: ["attempt-1"],
     versionsRemoved: 3,
     segmentsRemoved: 2,
     checkoutsRemoved: 1,
