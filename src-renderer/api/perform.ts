@@ -74,9 +74,10 @@ export async function performMany<K extends VerbName>(
   return done;
 }
 
-/** Many are undone as fast as they were done; what takes longer than a moment says how far it is. */
+/** Many are undone as fast as they were done; what takes longer than a moment says how far it is, and can be stopped. */
 async function undoMany(api: Api, operations: readonly number[]): Promise<void> {
   const total = formatPlural(operations.length, "operation");
+  const stop = new AbortController();
   let undone = 0;
   let toldAt = performance.now();
   const failure = await inParts(
@@ -87,15 +88,22 @@ async function undoMany(api: Api, operations: readonly number[]): Promise<void> 
         undone += 1;
       };
     },
-    undefined,
+    stop.signal,
     () => {
       if (performance.now() - toldAt < PROGRESS_MS || undone === operations.length) return;
       toldAt = performance.now();
-      showToast({ text: `Undoing ${total}: ${formatCount(undone)} done`, tone: "plain" });
+      const action = { label: "Stop", run: () => stop.abort() };
+      showToast({ text: `Undoing ${total}: ${formatCount(undone)} done`, tone: "plain", action });
     },
   );
   if (failure) showError(failure, null);
-  if (undone > 0) showToast({ text: `Undone: ${failure ? `${formatCount(undone)} of ` : ""}${total}`, tone: "plain" });
+  if (undone === 0) return;
+  const rest = operations.slice(0, operations.length - undone);
+  showToast({
+    text: `Undone: ${rest.length > 0 ? `${formatCount(undone)} of ` : ""}${total}`,
+    tone: "plain",
+    ...(stop.signal.aborted && rest.length > 0 ? { action: { label: "Undo the rest", run: () => void undoMany(api, rest) } } : {}),
+  });
 }
 
 /**

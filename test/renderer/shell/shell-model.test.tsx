@@ -116,6 +116,28 @@ test("SHELL-4: an Undo of many that is refused midway says how far it came, and 
   expect(fake.inputsOf("operation.undo")).toHaveLength(64);
 });
 
+test("SHELL-4: an Undo of many can be stopped, and taken up again", async () => {
+  let id = 0;
+  const fake = installFakeApi({
+    "branch.destroy": () => result(++id, "Deleted"),
+    "operation.undo": async ({ operation }) => {
+      if (operation === 100 || operation === 68) await new Promise((settle) => setTimeout(settle, 1_050));
+      return { ...result(99, "Undid"), undone: [] };
+    },
+  });
+  const inputs = Array.from({ length: 100 }, (_, index) => ({ database: "shop", branch: `b${index}` }));
+  await performMany(connectApi(), "branch.destroy", inputs, (count) => `Deleted ${count}`);
+  shown()[0]?.action?.run();
+  await expect.poll(() => shown()[0]?.text, { timeout: 5_000 }).toBe("Undoing 100 operations: 32 done");
+  shown()[0]?.action?.run();
+  await expect.poll(() => shown()[0]?.text, { timeout: 5_000 }).toBe("Undone: 64 of 100 operations");
+  expect(fake.inputsOf("operation.undo")).toHaveLength(64);
+  expect(shown()[0]?.action?.label).toBe("Undo the rest");
+  shown()[0]?.action?.run();
+  await expect.poll(() => shown()[0]?.text, { timeout: 5_000 }).toBe("Undone: 36 operations");
+  expect(fake.inputsOf("operation.undo").map(({ operation }) => operation)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
+});
+
 test("SHELL-1: the same failure met again takes the place of its first report; another one stands beside it", () => {
   for (const message of ["Rename: busy", "Rename: busy", "Rename: gone"]) showError(new FakeFailure("checkout-busy", message).view, null);
   expect(shown().map((toast) => toast.text)).toEqual(["Rename: busy", "Rename: gone"]);
