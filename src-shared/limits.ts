@@ -26,7 +26,7 @@ export const LIMITS = {
   mergeSliceMs: 3,
   /** Background work gives way to verbs until none has ended for so long, at most for so long. */
   quietMs: 10,
-  giveWayMs: 100,
+  giveWayMs: 50,
   /** What is still merged when a store is closed: stored bytes, segments of the chain, and how many merges. */
   mergeAtCloseBytesMax: 256 * 1024,
   mergeAtCloseChainMax: 128,

@@ -167,7 +167,9 @@ function Progress() {
       <span className="name-cut" role="status">
         {formatCount(differing)} of {formatPlural(total, "table")} {counting === "done" ? "differ" : "may differ"} · {pages}, found in{" "}
         {formatElapsed(elapsedMs)}
-        {counting === "running" ? ` · counting, ${formatCount(counted)} of ${formatCount(view.tables.length)}` : ""}
+        {counting === "running" || counting === "stopping"
+          ? ` · counting, ${formatCount(counted)} of ${formatCount(view.tables.length)}`
+          : ""}
       </span>
       {counting === "stopped" ? (
         <>

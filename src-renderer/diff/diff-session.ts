@@ -22,8 +22,8 @@ export interface DiffSession {
   readonly error: ErrorView | null;
   /** Rows counted so far, by table. */
   readonly counts: ReadonlyMap<string, TableCounts>;
-  /** "stopped": by the user; what is counted is a part. */
-  readonly counting: "no" | "running" | "stopped" | "done";
+  /** "stopping": by the user, and the last answer is still to come; "stopped": what is counted is a part. */
+  readonly counting: "no" | "running" | "stopping" | "stopped" | "done";
   /** Milliseconds until schema and tables were known. */
   readonly elapsedMs: number;
   readonly table: string | null;
@@ -133,6 +133,7 @@ async function count(api: Api, mine: number, id: string): Promise<void> {
       change({ counts, ...(isComplete ? { counting: "done" } : {}) });
       showFirstDifference();
     }
+    if (diffSession.get().counting === "stopping") change({ counting: "stopped" });
   } catch (error) {
     if (mine === generation) change({ counting: "stopped", error: toErrorView(error) });
   }
@@ -157,7 +158,7 @@ export function isEqual(counts: TableCounts): boolean {
 }
 
 export function stopCounting(): void {
-  if (diffSession.get().counting === "running") change({ counting: "stopped" });
+  if (diffSession.get().counting === "running") change({ counting: "stopping" });
 }
 
 export function resumeCounting(api: Api): void {

@@ -40,18 +40,17 @@ test("JOURNEY-10: a huge comparison is stopped with Esc, says that it is partial
   await fork(page, "main", "huge");
   runSql(
     await copyPath(page, "huge"),
-    "WITH RECURSIVE n(i) AS (SELECT 201 UNION ALL SELECT i + 1 FROM n WHERE i < 1000200) INSERT INTO orders SELECT i, 'item ' || i, i FROM n",
+    "WITH RECURSIVE n(i) AS (SELECT 201 UNION ALL SELECT i + 1 FROM n WHERE i < 2000200) INSERT INTO orders SELECT i, 'item ' || i, i FROM n",
   );
   await branchRow(page, "huge").click();
   await page.keyboard.press("ControlOrMeta+D");
   const diff = page.getByRole("region", { name: "Diff" });
-  await expect(diff.getByText(/counting, 0 of 1/)).toBeVisible();
   const orders = diff.getByRole("grid", { name: "Tables that differ" }).getByRole("row", { name: /orders/ });
   await expect(orders).toContainText(/\+\d/);
   await page.keyboard.press("Escape");
   await expect(diff.getByText("Partial: counting was stopped")).toBeVisible();
   const counted = await orders.textContent();
-  expect(counted).not.toContain("1,000,000");
+  expect(counted).not.toContain("2,000,000");
   // Nothing goes on behind it: the count stands, no job runs, and other things are answered.
   await expect(page.getByRole("contentinfo")).not.toContainText("Count what differs");
   await page.keyboard.press("ControlOrMeta+2");
@@ -59,7 +58,7 @@ test("JOURNEY-10: a huge comparison is stopped with Esc, says that it is partial
   await page.keyboard.press("ControlOrMeta+3");
   expect(await orders.textContent()).toBe(counted);
   await diff.getByRole("button", { name: "Go on" }).click();
-  await expect(orders).toContainText("+1,000,000");
+  await expect(orders).toContainText("+2,000,000");
   await expect(diff.getByText(/1 of 1 table differ/)).toBeVisible();
 });
 

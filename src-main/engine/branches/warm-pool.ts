@@ -258,7 +258,8 @@ export class WarmPool {
       return true;
     }
     try {
-      await this.#parts.disk.copy(own, path, () => this.#giveWay());
+      // Another thread's work: it stands in no verb's way, and a burst of forks wants the copies soon.
+      await this.#parts.disk.copy(own, path, async () => this.#refuseWhenClosing());
       return true;
     } finally {
       this.#ready.add(uid, file.version, own);
@@ -269,6 +270,10 @@ export class WarmPool {
   async #giveWay(): Promise<void> {
     await setImmediate();
     if (!this.#closing.signal.aborted) await this.#activity.idle();
+    this.#refuseWhenClosing();
+  }
+
+  #refuseWhenClosing(): void {
     if (this.#closing.signal.aborted) throw new EngineError("cancelled", "Making a file ready was cancelled");
   }
 

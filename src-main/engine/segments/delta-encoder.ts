@@ -40,7 +40,7 @@ export class DeltaEncoder {
   readonly #sum: StateSum;
   readonly #lockPage: number;
   /** The one being filled, those that are being compressed, oldest first, and those whose space can be used again. */
-  #frame: OpenFrame;
+  #frame: OpenFrame | null = null;
   readonly #inFlight: { readonly frame: OpenFrame; readonly stored: Promise<Uint8Array> }[] = [];
   readonly #free: OpenFrame[] = [];
   #newPages = 0;
@@ -52,7 +52,6 @@ export class DeltaEncoder {
     this.#writer = new SegmentWriter(parts, "delta", order.level, 0);
     this.#sum = new StateSum(parts.native, order.previousChecksum);
     this.#lockPage = lockPageNumber(order.pageSize);
-    this.#frame = this.#newFrame();
   }
 
   /** Stored bytes and pages so far. Complete after `seal`, but for the index. */
@@ -125,6 +124,7 @@ export class DeltaEncoder {
   }
 
   async #put(pageNumber: number, page: Uint8Array, old: Uint8Array | null): Promise<void> {
+    this.#frame ??= this.#free.pop() ?? new OpenFrame(this.pagesPerFrame, this.#order.pageSize);
     this.#frame.put(pageNumber, page, old);
     if (!old) this.#newPages += 1;
     if (this.#frame.numbers.length === this.pagesPerFrame) await this.#endFrame();
@@ -133,13 +133,13 @@ export class DeltaEncoder {
   /** Its compression begins; that of earlier frames is waited for when there is much of it. */
   async #endFrame(): Promise<void> {
     const frame = this.#frame;
-    if (frame.numbers.length === 0) return;
+    if (frame === null) return;
+    this.#frame = null;
     const stored = compressDeltaFrameAside(this.#parts.native, frame.ownPages, frame.dictionary);
     // A failure is met when its turn comes; until then it is not an unhandled one.
     stored.catch(() => undefined);
     this.#inFlight.push({ frame, stored });
     if (this.#inFlight.length > FRAMES_IN_FLIGHT_MAX) await this.#takeOldest();
-    this.#frame = this.#free.pop() ?? this.#newFrame();
   }
 
   async #takeOldest(): Promise<void> {
@@ -159,10 +159,6 @@ export class DeltaEncoder {
     if (previousNumbers.length > 0) this.#sum.toggle(this.#parts.native.hashPages(frame.dictionary, pageSize), previousNumbers);
     this.#sum.toggle(hashes, numbers);
     this.#writer.addFrame(stored, numbers, hashes);
-  }
-
-  #newFrame(): OpenFrame {
-    return new OpenFrame(this.pagesPerFrame, this.#order.pageSize);
   }
 }
 
