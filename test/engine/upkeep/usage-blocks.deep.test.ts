@@ -50,14 +50,14 @@ test.for(["xfs", "btrfs"] as const)(
     if ("missing" in mounted) return skip(mounted.missing);
     const before = usedBytes(mounted.folder);
     const store = await makeClones(mounted.folder);
-    const used = usedBytes(mounted.folder) - before;
     const view = await store.usage({});
     const { bytes, allocated } = walkFolder(store.path);
     expect(view.storedBytes).toBe(bytes);
     // The clones are there, and were counted.
     expect(allocated - (view.physicalBytes ?? NaN)).toBeGreaterThan(DATABASE_BYTES * 4);
-    // What the file system needs for itself is not in it.
-    expect(Math.abs((view.physicalBytes ?? NaN) - used)).toBeLessThan(used / 50);
+    // What the file system needs for itself is not in it. Blocks of files that were removed come back a moment later.
+    const physical = view.physicalBytes ?? NaN;
+    await expect.poll(() => Math.abs(physical - (usedBytes(mounted.folder) - before)), { timeout: 10_000 }).toBeLessThan(physical / 50);
     const [files, caches] = ["files", "caches"].map((name) => view.parts.find((part) => part.name === name));
     expect(files?.physicalBytes).toBeLessThan((files?.storedBytes ?? NaN) / 2);
     expect(caches?.physicalBytes).toBeLessThan((caches?.storedBytes ?? NaN) / 2);
