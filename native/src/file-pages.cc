@@ -10,8 +10,7 @@
 #include "page-hash.h"
 
 #if defined(_WIN32)
-#include <io.h>
-#include <windows.h>
+#include "windows-file.h"
 #else
 #include <unistd.h>
 #endif
@@ -27,7 +26,7 @@ constexpr size_t kLowBytes = 8;
 
 #if defined(_WIN32)
 int64_t ReadAt(int file, uint8_t* buffer, size_t length, uint64_t position) {
-  const HANDLE handle = reinterpret_cast<HANDLE>(_get_osfhandle(file));
+  const HANDLE handle = HandleOf(file);
   if (handle == INVALID_HANDLE_VALUE) {
     errno = EBADF;
     return -1;

@@ -13,6 +13,10 @@
 #elif defined(__APPLE__)
 #include <fcntl.h>
 #include <sys/clonefile.h>
+#elif defined(_WIN32)
+#include <algorithm>
+
+#include "windows-file.h"
 #endif
 
 namespace coppice {
@@ -138,6 +142,79 @@ const char* const kCloneCall = "clonefile";
 int CloneToPath(int from, const std::string& path) {
   if (fclonefileat(from, AT_FDCWD, path.c_str(), 0) == 0) return 1;
   return errno == ENOTSUP || errno == EXDEV || errno == EINVAL ? 0 : -1;
+}
+#elif defined(_WIN32)
+const char* const kCloneCall = "FSCTL_DUPLICATE_EXTENTS_TO_FILE";
+
+namespace {
+
+/** As in winioctl.h, which older kits have without them. */
+constexpr DWORD kVolumeSharesBlocks = 0x08000000;
+constexpr DWORD kGetIntegrity = 0x0009027C;
+constexpr DWORD kSetIntegrity = 0x0009C280;
+constexpr DWORD kDuplicateExtents = 0x00098344;
+/** A call takes less than 4 GiB. */
+constexpr int64_t kBytesPerCall = int64_t{1} << 30;
+
+struct Integrity {
+  WORD algorithm, reserved;
+  DWORD flags, chunk_bytes, cluster_bytes;
+};
+
+struct Extents {
+  HANDLE from;
+  LARGE_INTEGER from_start, to_start, length;
+};
+
+template <typename In>
+bool Control(HANDLE file, DWORD code, In* in, DWORD in_bytes, void* out, DWORD out_bytes) {
+  DWORD filled = 0;
+  return DeviceIoControl(file, code, in, in_bytes, out, out_bytes, &filled, nullptr) != 0;
+}
+
+/** ReFS. The two files must agree about integrity, and lengths be whole clusters, also beyond the end. */
+bool ShareBlocks(HANDLE from, HANDLE to) {
+  DWORD flags = 0;
+  LARGE_INTEGER size = {};
+  Integrity integrity = {};
+  if (!GetVolumeInformationByHandleW(from, nullptr, 0, nullptr, nullptr, &flags, nullptr, 0) || (flags & kVolumeSharesBlocks) == 0) return false;
+  if (!GetFileSizeEx(from, &size) || !Control<void>(from, kGetIntegrity, nullptr, 0, &integrity, sizeof integrity) || integrity.cluster_bytes == 0) return false;
+  // What is set are the first three members.
+  if (!Control(to, kSetIntegrity, &integrity, 8, nullptr, 0)) return false;
+  FILE_END_OF_FILE_INFO end = {size};
+  if (!SetFileInformationByHandle(to, FileEndOfFileInfo, &end, sizeof end)) return false;
+  const int64_t cluster = integrity.cluster_bytes;
+  for (int64_t position = 0; position < size.QuadPart; position += kBytesPerCall) {
+    Extents extents = {from, {}, {}, {}};
+    extents.from_start.QuadPart = extents.to_start.QuadPart = position;
+    extents.length.QuadPart = (std::min(kBytesPerCall, size.QuadPart - position) + cluster - 1) / cluster * cluster;
+    if (!Control(to, kDuplicateExtents, &extents, sizeof extents, nullptr, 0)) return false;
+  }
+  return true;
+}
+
+std::wstring Wide(const std::string& text) {
+  const int length = MultiByteToWideChar(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), nullptr, 0);
+  std::wstring wide(static_cast<size_t>(length), L'\0');
+  MultiByteToWideChar(CP_UTF8, 0, text.data(), static_cast<int>(text.size()), wide.data(), length);
+  return wide;
+}
+
+}  // namespace
+
+/** Whatever is in the way of sharing, copying is not. */
+int CloneToPath(int from, const std::string& path) {
+  const std::wstring name = Wide(path);
+  const HANDLE to = CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
+  if (to == INVALID_HANDLE_VALUE) {
+    if (GetLastError() != ERROR_FILE_EXISTS) return 0;
+    errno = EEXIST;
+    return -1;
+  }
+  const bool is_shared = ShareBlocks(HandleOf(from), to);
+  CloseHandle(to);
+  if (!is_shared) DeleteFileW(name.c_str());
+  return is_shared ? 1 : 0;
 }
 #else
 const char* const kCloneCall = "";

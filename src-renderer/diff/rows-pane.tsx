@@ -277,8 +277,8 @@ function statusOf(
   shown: number,
   { isSearching, total }: { readonly isSearching: boolean; readonly total: number | null },
 ): string {
-  const of = total === null ? "so far" : loaded < total ? `of ${formatCount(total)}` : "";
+  const of = total !== null && loaded < total ? ` of ${formatCount(total)}` : "";
   const rest = loaded >= ROWS_MAX ? ` (the first ${formatCount(ROWS_MAX)}: filter, or export all)` : "";
-  const all = [formatCount(loaded), of, "changes"].filter(Boolean).join(" ") + rest;
+  const all = `${formatCount(loaded)}${of} changes${total === null ? " so far" : ""}${rest}`;
   return isSearching ? `${formatCount(shown)} in ${all}` : `${all}, in order of the key`;
 }
