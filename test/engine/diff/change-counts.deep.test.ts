@@ -24,7 +24,7 @@ async function keepBusy(store: Store): Promise<{ readonly client: LiveClient; re
 /** v2 has so many rows more than v1 that a verb under way holds up their counting for long. */
 async function makeLarge(): Promise<Store> {
   const { store, main } = await makeShop();
-  execute(main, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 600000) INSERT INTO notes (text) SELECT i FROM n");
+  execute(main, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1500000) INSERT INTO notes (text) SELECT i FROM n");
   await store.checkpoint(SHOP);
   return store;
 }
@@ -44,7 +44,7 @@ test(
     await client.stop();
     await verb;
     const [counted] = await countsOf(store, pairs);
-    expect(counted && textOf(counted)).toBe("known 1→2 +600000 −0 ~0 §0: notes +600000 −0 ~0");
+    expect(counted && textOf(counted)).toBe("known 1→2 +1500000 −0 ~0 §0: notes +1500000 −0 ~0");
   },
 );
 
@@ -57,7 +57,7 @@ test("CHANGES-4: what nobody asks for any more is given up; asked again it is co
   await verb;
   await later(1_000);
   expect(cachedEntries(store)).toBe(0);
-  expect(await countsOfOne(store, 1, 2)).toMatchObject({ state: "known", inserted: 600_000 });
+  expect(await countsOfOne(store, 1, 2)).toMatchObject({ state: "known", inserted: 1_500_000 });
   expect(cachedEntries(store)).toBe(1);
 });
 

@@ -50,6 +50,8 @@ test.for(["xfs", "btrfs"] as const)(
     if ("missing" in mounted) return skip(mounted.missing);
     const before = usedBytes(mounted.folder);
     const store = await makeClones(mounted.folder);
+    // A ready file is made in the background: it grows until it is there.
+    await expect.poll(async () => (await store.cache({})).caches[0]?.files, { timeout: 30_000, interval: 100 }).toBe(1);
     const view = await store.usage({});
     const { bytes, allocated } = walkFolder(store.path);
     expect(view.storedBytes).toBe(bytes);
