@@ -57,6 +57,8 @@ describe.each(["wal", "delete", "persist", "truncate", "memory"])("a write hold 
     const place = makePlace();
     makeDatabase(place.path);
     const client = await openClient(place.path, `journal_mode = ${journal}`);
+    // Whoever tries for the lock is a reader for a moment, for whom a COMMIT in these modes waits.
+    await client.exec("PRAGMA busy_timeout = 2000");
     await client.exec("BEGIN IMMEDIATE");
     const files = openFiles(place);
     const error = await files.hold(place.path, "write", 60).catch((caught: unknown) => caught);
