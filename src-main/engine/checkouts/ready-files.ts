@@ -62,7 +62,8 @@ export class ReadyFiles {
 
   /**
    * Puts the file at `to`, on the same filesystem: a clone, where blocks are shared and this is the `last` one near and in
-   * not too many pieces, else the file itself. Null, with nothing left at `to`, when somebody else has taken it or it is not what it was.
+   * not too many pieces, else the file itself. Null, with nothing left at `to`, when somebody else has taken it or it is not
+   * what it was.
    */
   take(file: ReadyFile, to: string, which: "last" | "spare" = "last"): "cloned" | "taken" | null {
     try {
